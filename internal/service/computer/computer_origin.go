@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
@@ -133,21 +132,6 @@ func originToAPI(ctx context.Context, source types.Object) (*computers.CreateSou
 		}
 	}
 	return body, diags
-}
-
-// decide plans the results that the configuration of a new computer decides. The service may assign a host ID.
-func (m *computerModel) decide(ctx context.Context, plan *tfsdk.Plan) (diags diag.Diagnostics) {
-	if !m.AutoInstallDeps.IsUnknown() && !m.AutoInstallDeps.ValueBool() {
-		diags.Append(plan.SetAttribute(ctx, path.Root("install_session_id"), types.StringNull())...)
-	}
-	source := types.ObjectNull(sourceResults.ObjectType().AttrTypes)
-	if from := m.Source.Attributes(); value.IsSet(m.Source) {
-		source = types.ObjectValueMust(sourceResults.ObjectType().AttrTypes, map[string]attr.Value{"kind": from["kind"], "template_id": from["template_id"], "computer_id": from["source_computer_id"]})
-	}
-	if !m.Source.IsUnknown() {
-		diags.Append(plan.SetAttribute(ctx, path.Root("computer_source"), source)...)
-	}
-	return diags
 }
 
 // originFromAPI sets the argument after an import. The service does not return the draft.

@@ -6,18 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/objectplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
@@ -61,6 +64,64 @@ func sameDraft(prior, planned types.Object) bool {
 		}
 	}
 	return prior.IsNull() == planned.IsNull() && !planned.IsUnknown()
+}
+
+// ModifyPlan checks a new computer before anything is created. It replaces a computer that failed before it was ever active, and waits for
+// one that an earlier apply left while it was set up.
+func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		return
+	}
+	var plan, state computerModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if req.State.Raw.IsNull() {
+		if !resp.Diagnostics.HasError() {
+			r.planNew(ctx, &plan, resp)
+		}
+		return
+	}
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	seen := lives(ctx, req.Private)[state.ID.ValueString()]
+	switch {
+	case seen.setUpFailed:
+		resp.Diagnostics.Append(r.planReplacement(ctx, &plan, &state, resp)...)
+	case seen.isLeft(state.Status.ValueString()):
+		plan.planWait(ctx, req.Plan.Raw.Equal(req.State.Raw), resp)
+	}
+}
+
+// PlanIsUnchanged implements crud.Shortcut: a computer at rest was active, so ModifyPlan neither replaces it nor waits for it.
+func (r *computerResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
+
+// planNew fails before anything is created if the service rejects the API key or the provider.
+func (r *computerResource) planNew(ctx context.Context, m *computerModel, resp *resource.ModifyPlanResponse) {
+	resp.Diagnostics.Append(m.decide(ctx, &resp.Plan)...)
+	if m.ServiceAccountID.IsUnknown() {
+		return
+	}
+	if err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString()); err != nil {
+		resp.Diagnostics.Append(apierror.For("plan", "computer", err)...)
+		return
+	}
+	resp.Diagnostics.Append(checkProvider(ctx, r.Client, m.ProviderType)...)
+}
+
+// decide plans the results that the configuration of a new computer decides. The service may assign a host ID.
+func (m *computerModel) decide(ctx context.Context, plan *tfsdk.Plan) (diags diag.Diagnostics) {
+	if !m.AutoInstallDeps.IsUnknown() && !m.AutoInstallDeps.ValueBool() {
+		diags.Append(plan.SetAttribute(ctx, path.Root("install_session_id"), types.StringNull())...)
+	}
+	source := types.ObjectNull(sourceResults.ObjectType().AttrTypes)
+	if from := m.Source.Attributes(); value.IsSet(m.Source) {
+		source = types.ObjectValueMust(sourceResults.ObjectType().AttrTypes, map[string]attr.Value{"kind": from["kind"], "template_id": from["template_id"], "computer_id": from["source_computer_id"]})
+	}
+	if !m.Source.IsUnknown() {
+		diags.Append(plan.SetAttribute(ctx, path.Root("computer_source"), source)...)
+	}
+	return diags
 }
 
 // planReplacement replaces a computer whose set-up failed: nobody has used it. Without a refresh, the state may be old, so it looks again.

@@ -18,7 +18,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
@@ -191,49 +190,6 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 		return
 	}
 	resp.Diagnostics.Append(validateOrigin(ctx, m.Source)...)
-}
-
-// ModifyPlan checks a new computer before anything is created. It replaces a computer that failed before it was ever active, and waits for
-// one that an earlier apply left while it was set up.
-func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() {
-		return
-	}
-	var plan, state computerModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	if req.State.Raw.IsNull() {
-		if !resp.Diagnostics.HasError() {
-			r.planNew(ctx, &plan, resp)
-		}
-		return
-	}
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	seen := lives(ctx, req.Private)[state.ID.ValueString()]
-	switch {
-	case seen.setUpFailed:
-		resp.Diagnostics.Append(r.planReplacement(ctx, &plan, &state, resp)...)
-	case seen.isLeft(state.Status.ValueString()):
-		plan.planWait(ctx, req.Plan.Raw.Equal(req.State.Raw), resp)
-	}
-}
-
-// PlanIsUnchanged implements crud.Shortcut: a computer at rest was active, so ModifyPlan neither replaces it nor waits for it.
-func (r *computerResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
-
-// planNew fails before anything is created if the service rejects the API key or the provider.
-func (r *computerResource) planNew(ctx context.Context, m *computerModel, resp *resource.ModifyPlanResponse) {
-	resp.Diagnostics.Append(m.decide(ctx, &resp.Plan)...)
-	if m.ServiceAccountID.IsUnknown() {
-		return
-	}
-	if err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString()); err != nil {
-		resp.Diagnostics.Append(apierror.For("plan", "computer", err)...)
-		return
-	}
-	resp.Diagnostics.Append(checkProvider(ctx, r.Client, m.ProviderType)...)
 }
 
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
