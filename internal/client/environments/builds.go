@@ -169,7 +169,7 @@ func (c *Client) change(ctx context.Context, id string, r transport.Request) (st
 	}
 	var change Change
 	if wire.Decode(response.Body, "environment", &change) != nil || change.BuildID == "" {
-		return "", nil // An ID outside a build may be the ID of anything.
+		return "", nil // Without buildId, the id may be that of the build, so it proves no mismatch.
 	}
 	if problem := wire.Mismatch(&change, id); change.ID != "" && problem != "" {
 		return "", r.Unexpected(problem)

@@ -13,7 +13,7 @@ const (
 	ScopeOrganization = "organization"
 )
 
-// Statuses of an environment, which are those of its latest build.
+// Statuses of an environment: usually of its latest build, see StateOf.
 const (
 	StatusBuilding = "building"
 	StatusReady    = "ready"
@@ -166,7 +166,7 @@ func (e *Environment) state() string {
 }
 
 // IsBuilding reports whether the latest build is running.
-func (e *Environment) IsBuilding() bool { return e.LatestBuild != nil && e.state() == StatusBuilding }
+func (e *Environment) IsBuilding() bool { return e.state() == StatusBuilding }
 
 // HasFailed reports whether the latest build failed.
 func (e *Environment) HasFailed() bool { return e.state() == StatusFailed }

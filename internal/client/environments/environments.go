@@ -191,11 +191,11 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
 	err := c.conn.CallIgnoringBody(ctx, r)
 	if refusal := err; transport.IsConflict(refusal) {
-		mayBuild := true
+		lookAgain := true
 		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error {
-			if mayBuild {
+			if lookAgain {
 				var cancelErr error
-				if mayBuild, cancelErr = c.cancelLatestBuild(ctx, id); cancelErr != nil {
+				if lookAgain, cancelErr = c.cancelLatestBuild(ctx, id); cancelErr != nil {
 					return fmt.Errorf("%s; canceling the build failed: %w", refusal.Error(), cancelErr)
 				}
 			}
@@ -206,14 +206,14 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 // cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others of the
-// organization, which the service does not delete.
-func (c *Client) cancelLatestBuild(ctx context.Context, id string) (isKept bool, err error) {
+// organization, which the service does not delete. It then reports that the build still runs, so that the next try looks again.
+func (c *Client) cancelLatestBuild(ctx context.Context, id string) (lookAgain bool, err error) {
 	e, err := c.GetNow(ctx, id)
-	if err == nil && e.IsBuilding() {
+	if err == nil && e.IsBuilding() && e.LatestBuildID() != "" {
 		if e.IsDefault != nil && *e.IsDefault && !c.isLast(ctx, id) {
 			return true, nil
 		}
-		err = c.CancelBuild(ctx, id, e.LatestBuild.ID)
+		err = c.CancelBuild(ctx, id, e.LatestBuildID())
 	}
 	if transport.IsNotFound(err) || transport.IsConflict(err) {
 		return false, nil // The build or the environment has gone in the meantime.

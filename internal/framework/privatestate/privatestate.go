@@ -151,6 +151,8 @@ func SetNeverActive(ctx context.Context, s State, setUpFailed map[string]bool) d
 type Steps struct {
 	// Build is the wait for a build, and Default is making the environment the organization's default.
 	Build, Default bool
+	// Before is the latest build before the one to wait for, if the apply started that.
+	Before string `json:",omitempty"`
 }
 
 // Unfinished returns the steps that an earlier apply left.

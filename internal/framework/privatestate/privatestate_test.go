@@ -56,6 +56,9 @@ func TestValuesInStates(t *testing.T) {
 			return append(MarkImported(t.Context(), s), MarkImportRead(t.Context(), s)...)
 		},
 		`unfinished {"Build":true,"Default":false}`: func(s State) diag.Diagnostics { return SetUnfinished(t.Context(), s, Steps{Build: true}) },
+		`unfinished {"Build":true,"Default":false,"Before":"b"}`: func(s State) diag.Diagnostics {
+			return SetUnfinished(t.Context(), s, Steps{Build: true, Before: "b"})
+		},
 		`never_active {"a":true,"b":false}`: func(s State) diag.Diagnostics {
 			return SetNeverActive(t.Context(), s, map[string]bool{"b": false, "a": true})
 		},

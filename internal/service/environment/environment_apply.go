@@ -40,7 +40,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 		return
 	}
 	// Without a wait, the request has made it the default.
-	w := work{creates: true, changes: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
+	w := work{creates: true, startsBuild: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
 	left, diags := r.finish(ctx, m, w, awaitedBuild{id: made.LatestBuildID()}, deadline)
 	resp.Diagnostics.Append(diags...)
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())...)
@@ -71,7 +71,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	}
 	// 2. Wait for the new build, if there is one, and set the default.
 	if !resp.Diagnostics.HasError() {
-		left, diags = r.finish(ctx, &plan, w, w.awaited(build, state.LatestBuildID.ValueString()), deadline)
+		left, diags = r.finish(ctx, &plan, w, w.awaited(build), deadline)
 		resp.Diagnostics.Append(diags...)
 	}
 	// 3. Store the changes even after an error, because the service has applied them.
@@ -150,6 +150,9 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 		diags.Append(m.FromAPI(ctx, found)...)
 	} else {
 		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
+	}
+	isEarlier := awaited.id != "" && found.LatestBuildID() == awaited.before // The read does not show the build yet.
+	if readErr != nil || isEarlier {
 		m.keepBuild(awaited, last)
 	}
 	switch {
@@ -162,7 +165,7 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 	return err == nil, diags
 }
 
-// keepBuild keeps what is known of the latest build if the environment cannot be read. With the earlier build in the state, the next apply
+// keepBuild keeps what is known of the latest build if the read does not show it. With the earlier build in the state, the next apply
 // without a refresh would build an environment that had failed again.
 func (m *environmentModel) keepBuild(awaited awaitedBuild, last *environments.Build) {
 	if last == nil {

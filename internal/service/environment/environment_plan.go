@@ -53,7 +53,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	case w.rebuilds:
 		resp.Diagnostics.AddWarning("Latest build failed", fmt.Sprintf("The latest build of environment %s (%s) failed: %s. Unless this apply replaces the environment, it starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.failure(), "the service gave no reason"), ".")))
-	case w.waits && !w.changes && left.Build && plan.WaitForBuild.ValueBool():
+	case w.waits && !w.startsBuild && left.Build && plan.WaitForBuild.ValueBool():
 		resp.Diagnostics.AddWarning("Earlier build has not ended", fmt.Sprintf("Build %[2]s of environment %[1]s has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.", name, latest))
 	}
 	if w.touchesBuild() {
@@ -69,34 +69,39 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 // and its apply agree. In a plan, an unknown value counts as a change.
 type work struct {
 	creates      bool // The environment is new, so an error taints it.
-	changes      bool // The request starts a build.
+	startsBuild  bool // The request for changes starts a build.
 	rebuilds     bool // The latest build failed, and the request starts no other, so the apply starts one.
 	waits        bool // A build runs that this apply did not start, and waits for.
 	makesDefault bool
+	latest       string // The latest build in the state.
 }
 
 // touchesBuild reports whether the latest build may be another one after the apply.
-func (w work) touchesBuild() bool { return w.changes || w.rebuilds || w.waits }
+func (w work) touchesBuild() bool { return w.startsBuild || w.rebuilds || w.waits }
 
 // steps are what is left of the work until it is done.
 func (w work) steps() privatestate.Steps {
-	return privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
+	left := privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
+	if w.startsBuild || w.rebuilds {
+		left.Before = w.latest
+	}
+	return left
 }
 
 // awaited returns the build to wait for: the one that the service named when the work started it, if it did, or the latest in the state.
-func (w work) awaited(named, latest string) awaitedBuild {
+func (w work) awaited(named string) awaitedBuild {
 	switch {
-	case !w.changes && !w.rebuilds:
-		return awaitedBuild{id: latest}
-	case named == latest: // The change may have started none.
-		return awaitedBuild{before: latest}
+	case !w.startsBuild && !w.rebuilds:
+		return awaitedBuild{id: w.latest}
+	case named == w.latest: // The change may have started none.
+		return awaitedBuild{before: w.latest}
 	}
-	return awaitedBuild{id: named, before: latest}
+	return awaitedBuild{id: named, before: w.latest}
 }
 
 func (m *environmentModel) work(state *environmentModel, left privatestate.Steps) work {
-	w := work{changes: m.changesBuild(state)}
-	w.rebuilds = state.state() == environments.StatusFailed && !w.changes
+	w := work{startsBuild: m.changesBuild(state), latest: state.LatestBuildID.ValueString()}
+	w.rebuilds = state.state() == environments.StatusFailed && !w.startsBuild
 	if value.MayBeTrue(m.MakeOrganizationDefault) {
 		isNew, isLeft := !state.MakeOrganizationDefault.ValueBool(), left.Default && !state.IsDefault.ValueBool()
 		w.makesDefault = isNew || isLeft

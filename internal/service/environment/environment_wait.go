@@ -45,7 +45,7 @@ func (b awaitedBuild) isShown(latest string, isLate bool) bool {
 	case b.before != "" && latest == b.before:
 		return !isNamed && isLate // None was started.
 	}
-	return !isNamed || isLate // It is a later one.
+	return !isNamed || isLate // It may be an earlier one while polls lag. After that, it is a later one.
 }
 
 // waitForBuild waits for a build of an environment, or for a newer one that supersedes it. It returns the build as last seen, also with an

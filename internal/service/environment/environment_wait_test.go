@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -363,6 +364,52 @@ func TestEnvironment_aRebuildThatIsNotReadBackIsOver(t *testing.T) {
 		if i.Attribute("status") != want || i.Attribute("latest_build_id") != latestOf(e) || strings.Contains(i.State.String(), `"failed"`) {
 			t.Errorf("the state is %s", i.State)
 		}
+	}
+}
+
+// A read that still shows the build before a rebuild is not stored, so the next apply without a refresh starts no other.
+func TestEnvironment_aReadThatLagsBehindARebuild(t *testing.T) {
+	t.Parallel()
+	for waits, want := range map[bool]string{true: "ready", false: "building"} {
+		var e *acctest.Env
+		var earlier []byte
+		e = acctest.New(t, acctest.Meanwhile("POST "+environmentsRoute+"/", func(int) {
+			e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(earlier)})
+		}))
+		config := envValues(acctest.Values{"wait_for_build": waits})
+		_, i := e.Created(t, environmentType, config)
+		failBuild(t, e, emulator.BuildFailure{})
+		check.Must(t, e.StartBuild(onlyEnv(t, e).ID))
+		e.Clock.Advance(buildTime)
+		_, earlier = e.Try(http.MethodGet, environmentsRoute+"/"+i.ID(), nil)
+		e.MustApply(t, i, config).MustDo(t, acctest.ActionUpdate)
+		if i.Attribute("status") != want || i.Attribute("latest_build_id") != latestOf(e) {
+			t.Errorf("the state is %s", i.State)
+		}
+	}
+}
+
+// The mark of an interrupted wait stays while a read still shows the build before the one to wait for.
+func TestEnvironment_aReadThatLagsBehindAnInterruptedWait(t *testing.T) {
+	t.Parallel()
+	option, arm := atFirstLook()
+	e := acctest.New(t, option)
+	p, i := e.Created(t, environmentType, envValues(nil))
+	var before, now map[string]any
+	e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &before)
+	config := envValues(acctest.Values{"setup_script": "make"})
+	arm(p.Stop)
+	mustWarnOnce(t, p.Apply(i, config), "Interrupted")
+	e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &now)
+	now["latestBuild"], now["status"] = before["latestBuild"], before["status"]
+	lagging, err := json.Marshal(now)
+	check.Must(t, err)
+	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(lagging), Times: -1})
+	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+	e.Faults().Clear()
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	if got := onlyEnv(t, e); got.Status != "ready" {
+		t.Errorf("the environment is %+v", got)
 	}
 }
 
