@@ -62,7 +62,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		return
 	}
 	w := plan.work(&state, privatestate.Unfinished(ctx, req.Private))
-	left := w.steps()
+	left := w.steps() // All, if the rebuild does not start.
 
 	// 1. Send what has changed, and build a failed environment again.
 	build, isSent := r.start(updateCtx, body, w, &state, resp)
@@ -93,7 +93,7 @@ func (r *environmentResource) start(ctx context.Context, body environments.Updat
 	if !body.IsEmpty() {
 		var err error
 		build, err = r.Client.Environments.Update(ctx, id, state.Scope.ValueString(), body)
-		if transport.IsAmbiguous(err) {
+		if transport.IsAmbiguous(err) { // Update stores nothing else then, although a build may run.
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, w.steps())...)
 		}
 		if err != nil {
@@ -172,7 +172,7 @@ func (m *environmentModel) keepBuild(awaited awaitedBuild, last *environments.Bu
 		last = &environments.Build{}
 	}
 	m.LatestBuild, m.LatestBuildID = types.ObjectNull(buildType.AttrTypes), value.StringOrNull(cmp.Or(last.ID, awaited.id))
-	m.Status = types.StringValue(environments.StateOf(environments.StatusBuilding, last.Status))
+	m.Status, m.FailureReason = types.StringValue(environments.StateOf(environments.StatusBuilding, last.Status)), types.StringNull()
 }
 
 // notBuilt says why a build did not succeed, and what the next apply does.

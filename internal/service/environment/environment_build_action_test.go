@@ -248,6 +248,31 @@ func TestEnvironmentBuildCancel_notRunning(t *testing.T) {
 	}
 }
 
+// The latest build may end between the read and the request. Then there is nothing to cancel.
+func TestEnvironmentBuildCancel_hasJustEnded(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	id := newEnv(e, map[string]any{"name": "a", "scope": "organization"})
+	e.Refuse("cancelEnvironmentBuild", http.StatusConflict, 1)
+	progress := mustInvokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id})
+	check.Says(t, strings.Join(progress, " "), "is not running: nothing was canceled")
+}
+
+// A build whose start was lost, and which reads show late, is waited for: no other one is started.
+func TestEnvironmentBuild_isLostAndShownLate(t *testing.T) {
+	t.Parallel()
+	var e *acctest.Env
+	var earlier []byte
+	e = acctest.New(t, acctest.Meanwhile("POST "+environmentsRoute+"/", func(int) {
+		e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(earlier)})
+	}))
+	id := environmentsReady(e, "a")[0]
+	_, earlier = e.Try(http.MethodGet, environmentsRoute+"/"+id, nil)
+	e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultDropAfterCommit})
+	mustInvokeBuild(t, e, "build", acctest.Values{"environment_id": id})
+	check.Is(t, "builds that were started", e.CarriedOut("createEnvironmentBuild"), 1)
+}
+
 func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

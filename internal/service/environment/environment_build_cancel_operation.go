@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
@@ -47,17 +48,24 @@ func cancelBuild(ctx context.Context, c *client.Client, m *environmentBuildCance
 	if err != nil {
 		return nil, err
 	}
-	id := m.BuildID.ValueString()
-	if m.BuildID.IsNull() {
+	id, isLatest := m.BuildID.ValueString(), m.BuildID.IsNull()
+	notRunning := func() (crud.Results, error) {
+		call.Report("The latest build of %s is not running: nothing was canceled", named(e))
+		return crud.Results{"canceled_build_id": types.StringNull()}, nil
+	}
+	if isLatest {
 		if !e.IsBuilding() {
-			call.Report("The latest build of %s is not running: nothing was canceled", named(e))
-			return crud.Results{"canceled_build_id": types.StringNull()}, nil
+			return notRunning()
 		}
 		if id = e.LatestBuildID(); id == "" {
 			return nil, fmt.Errorf("getEnvironment returned %s without the field id of latestBuild. Set build_id to the ID of the build", named(e))
 		}
 	}
-	if err := c.Environments.CancelBuild(ctx, e.ID, id); err != nil {
+	err = c.Environments.CancelBuild(ctx, e.ID, id)
+	switch {
+	case isLatest && transport.IsConflict(err): // It has just ended.
+		return notRunning()
+	case err != nil:
 		return nil, err
 	}
 	call.Report("%s was canceled", buildOf(e, id))

@@ -83,6 +83,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	}
 	call.Report("Starting a build of %s", named(e))
 	build, err = c.Environments.StartBuild(ctx, e.ID, before)
+	isLost := transport.IsRepeated(err) // The first build after the one before is then that of the request.
 	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
 		// The service also starts builds by itself, and may show them late.
 		running, waitErr := follow(awaitedBuild{})
@@ -92,8 +93,14 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 		case running.ID == before && c.Conn.Clock.Sleep(ctx, lookPause) != nil:
 			return nil, err
 		}
+		if isLost && running.ID != before {
+			build, err = running.ID, nil
+			break
+		}
 		before = running.ID
-		build, err = c.Environments.StartBuild(ctx, e.ID, before)
+		if build, err = c.Environments.StartBuild(ctx, e.ID, before); isLost && build != "" {
+			err = nil
+		}
 	}
 	if err != nil {
 		return nil, err

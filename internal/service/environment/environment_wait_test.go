@@ -383,8 +383,9 @@ func TestEnvironment_aReadThatLagsBehindARebuild(t *testing.T) {
 		e.Clock.Advance(buildTime)
 		_, earlier = e.Try(http.MethodGet, environmentsRoute+"/"+i.ID(), nil)
 		e.MustApply(t, i, config).MustDo(t, acctest.ActionUpdate)
-		if i.Attribute("status") != want || i.Attribute("latest_build_id") != latestOf(e) {
-			t.Errorf("the state is %s", i.State)
+		got := fmt.Sprint(i.Attribute("status"), " ", i.Attribute("latest_build_id"), " ", i.Attribute("failure_reason"))
+		if want = want + " " + latestOf(e) + " "; got != want {
+			t.Errorf("the state has %s, want %s", got, want)
 		}
 	}
 }
