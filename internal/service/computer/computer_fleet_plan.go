@@ -39,8 +39,8 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	}
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(r.checkAccess(ctx, &plan)...)
-	} else if privatestate.MayAdopt(ctx, req.Private, state.ServiceAccountID) {
-		resp.Diagnostics.Append(r.replaceOtherOwner(ctx, &plan, members, resp)...)
+	} else if privatestate.MayAdopt(ctx, req.Private, state.ServiceAccountID) && !plan.ServiceAccountID.IsNull() {
+		r.replaceOthers(ctx, plan.ServiceAccountID, members, resp)
 	}
 	id := types.StringUnknown()
 	if !plan.NamePrefix.IsUnknown() && !plan.ServiceAccountID.IsUnknown() {
@@ -73,22 +73,16 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 	return checkProvider(ctx, r.Client, plan.ProviderType)
 }
 
-// replaceOtherOwner replaces an imported fleet, as a computer, if the configured account is not the owner of its computers: only an import with
+// replaceOthers replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an import with
 // the account's own key does not need the account.
-func (r *fleetResource) replaceOtherOwner(ctx context.Context, plan *fleetModel, members []fleetMember, resp *resource.ModifyPlanResponse) diag.Diagnostics {
-	if plan.ServiceAccountID.IsNull() {
-		return nil
-	}
+func (r *fleetResource) replaceOthers(ctx context.Context, account types.String, members []fleetMember, resp *resource.ModifyPlanResponse) {
 	found, err := r.Client.Computers.GetMany(ctx, "", memberIDs(members))
-	if err != nil {
-		return apierror.For("plan", "computer fleet", err)
-	}
+	resp.Diagnostics.Append(apierror.For("plan", "computer fleet", err)...)
 	for _, c := range found {
-		if c.OwnerID != "" && c.OwnerID != plan.ServiceAccountID.ValueString() {
+		if c.OwnerID != "" && c.OwnerID != account.ValueString() {
 			resp.RequiresReplace.Append(path.Root("service_account_id"))
 		}
 	}
-	return nil
 }
 
 // fleetChange describes an update, which deletes the failed and surplus computers, then creates the missing ones.
