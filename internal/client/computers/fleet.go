@@ -107,11 +107,11 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 	}
 	defer unlock()
 	before, others, err := c.ledger.UntilFree(ctx, account, isForeign(body.NamePrefix, memberIDs))
-	if len(others) > 0 {
-		return nil, &create.ExistsError{Found: fleetRefs(others, body.NamePrefix, account), Field: "namePrefix"}
-	}
 	if err != nil {
 		return nil, err
+	}
+	if len(others) > 0 {
+		return nil, &create.ExistsError{Found: fleetRefs(others, body.NamePrefix, account), Field: "namePrefix"}
 	}
 	var created []Computer
 	for wanted := body.Quantity; len(created) < wanted; {

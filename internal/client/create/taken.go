@@ -20,8 +20,8 @@ const (
 	renamePause = time.Second
 )
 
-// UntilFree waits until no object prevents a creation, and otherwise returns those that do. Before is what was known at the last look. An
-// interrupted wait returns the objects with its error.
+// UntilFree waits until no object prevents a creation, and otherwise returns those that do, also if the wait is interrupted. Before is what
+// was known at the last look. With an error, there are no others.
 func (l *Ledger[T]) UntilFree(ctx context.Context, key string, prevents func(*T) bool) (before Snapshot[T], others []T, err error) {
 	before, err = l.Snapshot(ctx, key)
 	if err != nil || len(before.Find(prevents)) == 0 {
@@ -33,11 +33,8 @@ func (l *Ledger[T]) UntilFree(ctx context.Context, key string, prevents func(*T)
 			return before, nil, err
 		}
 		others = before.Find(prevents)
-		if len(others) == 0 || isLast {
+		if len(others) == 0 || isLast || l.conn.Clock.Sleep(ctx, takenPause) != nil {
 			return before, others, nil
-		}
-		if err = l.conn.Clock.Sleep(ctx, takenPause); err != nil {
-			return before, others, err
 		}
 	}
 }

@@ -164,11 +164,11 @@ func (k *keyCreation) replace(ctx context.Context) (*MintedAPIKey, error) {
 
 // mintUnless mints a key unless there are others, or they are not known because of an error.
 func (k *keyCreation) mintUnless(ctx context.Context, others []APIKey, err error) (*MintedAPIKey, error) {
-	if len(others) > 0 {
-		return nil, create.AlreadyExists(describeKeys(others))
-	}
 	if err != nil {
 		return nil, k.client.GoneWithAccount(ctx, k.key.AccountID, err)
+	}
+	if len(others) > 0 {
+		return nil, create.AlreadyExists(describeKeys(others))
 	}
 	return k.mint(ctx)
 }
