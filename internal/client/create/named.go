@@ -12,15 +12,22 @@ import (
 
 // Named creates an object with a name. Besides the service's own errors, it returns *ExistsError and *LostError.
 //
-// If an object has the name for ten seconds, nothing is sent. After a lost response, the object is the only new one that has the name and
-// matches the request. Creations with one name run one after the other, because neither would see the other's object.
+// Nothing is sent if the name stays taken while the collection waits; see takenTime. After a lost response, the object is the only new one
+// that has the name and matches the request. Creations with one name run one after the other, because neither would see the other's object.
 func Named[T any](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, error) {
 	unlock, err := l.Lock(ctx, o.Key, o.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	made, err := l.sendNamed(ctx, o)
+	before, named, err := l.UntilFree(ctx, o.Key, o.HasName)
+	if err != nil {
+		return nil, err
+	}
+	if len(named) > 0 {
+		return nil, AlreadyExists(l.refs(named))
+	}
+	made, err := l.sendNamed(ctx, o, before)
 	return l.AfterWrite(o.Key, made, err)
 }
 
@@ -36,15 +43,8 @@ type NamedObject[T any] struct {
 	IsWanted func(*T) bool
 }
 
-// sendNamed sends the request, unless the name is taken.
-func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T]) (*T, error) {
-	before, named, err := l.UntilFree(ctx, o.Key, o.HasName)
-	if len(named) > 0 {
-		return nil, AlreadyExists(l.refs(named))
-	}
-	if err != nil {
-		return nil, err
-	}
+// sendNamed sends the request for an object whose name is free.
+func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before Snapshot[T]) (*T, error) {
 	since := l.conn.ServiceTime()
 	made, err := o.Send(ctx)
 	switch {
