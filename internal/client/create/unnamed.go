@@ -64,15 +64,12 @@ func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (*T, error) {
 	defer at.inFlight.RUnlock()
 	made, err := o.Send(ctx)
 	if err == nil && !at.give(s.ref(made).ID) {
-		err = AnotherObject(o.Object, "", s.ref(made))
+		return nil, AnotherObject(o.Object, "", s.ref(made))
 	}
 	if transport.IsAmbiguous(err) {
 		at.countLost(o.Body, 1)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return made, nil
+	return made, err
 }
 
 // find returns the object of a request whose response was lost. It searches when no request for the place is in flight.
@@ -145,20 +142,4 @@ func (p *place) isGiven(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.given[id]
-}
-
-// Call sends a create request. The response must have the object's ID, and isWhole says whether it has all that a record must have.
-func Call[T any, P wire.RecordOf[T]](
-	ctx context.Context, c *transport.Conn, r transport.Request, noun string,
-) (made *T, isWhole bool, err error) {
-	response, err := c.Exchange(ctx, r, transport.OnlyJSON)
-	if err != nil {
-		return nil, false, err
-	}
-	made = new(T)
-	err = wire.Decode(response.Body, noun, made)
-	if P(made).Ref().ID == "" {
-		return nil, false, r.Unexpected("it has no ID")
-	}
-	return made, err == nil && P(made).MissingField() == "", nil
 }

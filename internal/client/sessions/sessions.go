@@ -192,7 +192,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 
 // send creates a session. If the response has the ID but not the whole session, the next refresh reads the rest.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
-	made, isWhole, err := create.Call[Session](ctx, c.conn, transport.Post("createSession", routeOfAll).With(body), "session")
+	made, isWhole, err := transport.CallCreate[Session](ctx, c.conn, transport.Post("createSession", routeOfAll).With(body), "session")
 	if err != nil || isWhole {
 		return made, err
 	}

@@ -25,6 +25,21 @@ func CallObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Reque
 	return found, nil
 }
 
+// CallCreate calls an operation that creates an object. The response must have its ID, and isWhole says whether it has all that a record
+// must have.
+func CallCreate[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, noun string) (made *T, isWhole bool, err error) {
+	response, err := c.Exchange(ctx, r, OnlyJSON)
+	if err != nil {
+		return nil, false, err
+	}
+	made = new(T)
+	err = wire.Decode(response.Body, noun, made)
+	if P(made).Ref().ID == "" {
+		return nil, false, r.Unexpected("it has no ID")
+	}
+	return made, err == nil && P(made).MissingField() == "", nil
+}
+
 // PatchObject updates the object with the given ID. If the response has no object, PatchObject reads the object with read. What differs
 // then is drift, like any other difference between the service and the request.
 func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, noun, id string, read func(context.Context) (*T, error)) (*T, error) {

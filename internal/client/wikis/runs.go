@@ -178,7 +178,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Run, error) {
 }
 
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Run, error) {
-	made, isWhole, err := create.Call[Run](ctx, c.conn, transport.Post("createWikiRun", "/api/v0/wiki").With(body), "wikiRun")
+	made, isWhole, err := transport.CallCreate[Run](ctx, c.conn, transport.Post("createWikiRun", "/api/v0/wiki").With(body), "wikiRun")
 	if err != nil || isWhole {
 		return made, err
 	}
