@@ -88,7 +88,8 @@ func TestNamed(t *testing.T) {
 	exists, lost, refused := clienttest.Is[*create.ExistsError], clienttest.Is[*create.LostError], clienttest.Is[*transport.APIError]
 	for name, tc := range map[string]struct {
 		before, after []string // The listings before and after the POST.
-		late          int      // How many listings after the POST do not show it.
+		late          int      // How many listings after the POST show only early.
+		early         []string
 		post          string
 		isNotSent     bool
 		wantID        string
@@ -112,6 +113,8 @@ func TestNamed(t *testing.T) {
 		"lost, and another one appears":        {after: []string{blue}, post: "drop", wantErr: lost},
 		"lost, and an older one appears":       {after: []string{older}, post: "drop", wantErr: lost},
 		"lost, and two appear":                 {after: []string{mine, blue}, post: "drop", wantID: "new"},
+		"lost, and shown after another one":    {early: []string{blue}, after: []string{blue, mine}, late: 1, post: "drop", wantID: "new"},
+		"lost, and shown after an older one":   {early: []string{older}, after: []string{older, mine}, late: 3, post: "drop", wantID: "new"},
 		"lost, and two appear that are alike":  {after: []string{mine, `{"id":"two","name":"ci","color":"red"}`}, post: "drop", wantErr: lost},
 		"lost, and it was known by other name": {before: []string{`{"id":"new","name":"old"}`}, after: []string{mine}, post: "drop", wantErr: lost},
 		"taken":                                {before: []string{older}, isNotSent: true, wantErr: exists},
@@ -129,7 +132,7 @@ func TestNamed(t *testing.T) {
 				}
 				if late > 0 {
 					late--
-					return clienttest.PageOf("things", "", tc.before)
+					return clienttest.PageOf("things", "", tc.early)
 				}
 				return clienttest.PageOf("things", "", listing)
 			})

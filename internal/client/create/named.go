@@ -53,7 +53,8 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before Snap
 			return nil, AnotherObject(ref.Object, o.Name, ref)
 		}
 		return made, nil
-	case transport.IsConflict(err): // Somebody else may have created an object with the name first.
+	case transport.IsConflict(err):
+		// Somebody else may have created an object with the name first. Other than a rename, the creation has waited before it was sent.
 		if named, listErr := l.Relist(ctx, o.Key, o.HasName); listErr == nil && len(named) > 0 {
 			return nil, AlreadyExists(l.refs(named))
 		}
@@ -67,12 +68,17 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before Snap
 // findNamed returns the object of a request whose response was lost.
 func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before Snapshot[T], since time.Time, lostErr error) (*T, error) {
 	isNew := func(object *T) bool { return o.HasName(object) && !before.CannotBeNew(l.ref(object).ID) }
-	found, lookErr := LookAfterLoss(ctx, l.conn, false, func(ctx context.Context) ([]T, error) { return l.Relist(ctx, o.Key, isNew) })
-	wanted := collection.Filter(found, func(object *T) bool {
-		return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since)
+	isWanted := func(object *T) bool { return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since) }
+	var named []T // All new ones, as they were listed last. A namesake of another run may be listed before the wanted one.
+	wanted, lookErr := LookAfterLoss(ctx, l.conn, false, func(ctx context.Context) ([]T, error) {
+		listed, err := l.Relist(ctx, o.Key, isNew)
+		if err == nil {
+			named = listed
+		}
+		return collection.Filter(listed, isWanted), err
 	})
 	if len(wanted) != 1 {
-		return nil, &LostError{Object: l.ref(new(T)).Object, Name: o.Name, Found: l.refs(found), Err: errors.Join(lostErr, lookErr)}
+		return nil, &LostError{Object: l.ref(new(T)).Object, Name: o.Name, Found: l.refs(named), Err: errors.Join(lostErr, lookErr)}
 	}
 	NoteFound(ctx, l.conn, Found{Ref: l.ref(&wanted[0])})
 	return &wanted[0], nil
