@@ -153,7 +153,8 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 	return result.Computers, nil
 }
 
-// findBatch returns the computers of a request whose response was lost or unusable: all that appeared since, if they are not too many.
+// findBatch returns the computers of a request whose response was lost or unusable: all that appeared since, if the search
+// was completed and they are not too many.
 func (c *Client) findBatch(
 	ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer], since time.Time, lostErr error,
 ) ([]Computer, error) {
@@ -163,7 +164,7 @@ func (c *Client) findBatch(
 		return c.ledger.Relist(ctx, body.ServiceAccountID, isNew)
 	})
 	isOlder := func(found Computer) bool { return !create.CreatedSince(found.CreatedAt.Time(), since) }
-	if len(found) == 0 || len(found) > body.Quantity || slices.ContainsFunc(found, isOlder) {
+	if lookErr != nil || len(found) == 0 || len(found) > body.Quantity || slices.ContainsFunc(found, isOlder) {
 		name, refs := body.NamePrefix+"-<number>", fleetRefs(found, body.NamePrefix, body.ServiceAccountID)
 		return nil, &create.LostError{Object: "computer", Name: name, Found: refs, Err: errors.Join(lostErr, lookErr)}
 	}

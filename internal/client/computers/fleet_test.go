@@ -26,6 +26,7 @@ type bulkService struct {
 	late     int // How many listings after a creation lack the new computers.
 	hidden   []string
 	listed   int
+	looks    int // How many listings succeed; 0 means all.
 	// listing is called before the nth listing, counted from 1; it may be nil.
 	listing func(n int)
 }
@@ -36,6 +37,10 @@ func (s *bulkService) handle(w http.ResponseWriter, r *http.Request, body string
 	if r.Method == http.MethodGet {
 		if s.listed++; s.listing != nil {
 			s.listing(s.listed)
+		}
+		if s.looks > 0 && s.listed > s.looks {
+			clienttest.RespondJSON(w, 403, `{"detail":"no"}`)
+			return
 		}
 		visible := s.names
 		if s.late > 0 && len(s.hidden) > 0 {
@@ -116,6 +121,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 		known   []string
 		answer  answer
 		late    int
+		looks   int
 		posts   int
 		made    int
 		wantErr any
@@ -124,6 +130,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 		"dropped after commit":  {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Drop(w) }), posts: 2, made: 25},
 		"dropped before commit": {answer: second(func(w http.ResponseWriter, _ func(int) string) { clienttest.Drop(w) }), posts: 2, made: 20, wantErr: new(*create.LostError), text: "bulkCreateComputers"},
 		"500 in the middle":     {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(3); status(w, 500) }), posts: 2, made: 23, wantErr: new(*transport.APIError), text: "3 of the 5 requested computers were found"},
+		"the last look fails":   {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(3); clienttest.Drop(w) }), looks: 2, posts: 2, made: 20, wantErr: new(*create.LostError), text: "it may have created \"web-21\""},
 		"no computers in it":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.RespondJSON(w, 201, "{}") }), posts: 2, made: 25},
 		"fewer, unexplained":    {answer: second(func(w http.ResponseWriter, commit func(int) string) { bulkMade(w, commit(2)) }), posts: 2, made: 22, wantErr: new(*transport.TransportError), text: "2 of the 5 requested computers were found"},
 		"shown late":            {answer: second(func(w http.ResponseWriter, commit func(int) string) { commit(5); clienttest.Drop(w) }), late: 3, posts: 2, made: 25},
@@ -137,7 +144,7 @@ func TestCreateFleet_reconcilesALostAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &bulkService{names: tc.older, answer: tc.answer, late: tc.late}
+			s := &bulkService{names: tc.older, answer: tc.answer, late: tc.late, looks: tc.looks}
 			c := serveBulk(t, s)
 			made, err := c.CreateFleet(t.Context(), BulkCreateRequest{Quantity: 25, NamePrefix: "web"}, tc.known)
 			if tc.wantErr == nil && err != nil || tc.wantErr != nil && !errors.As(err, tc.wantErr) || err != nil && !strings.Contains(err.Error(), tc.text) {
