@@ -199,8 +199,6 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 // expiry and is not older than the request by the service's clock. Anything else is named in the error. The search comes first,
 // because a service may act late.
 func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error) error {
-	ctx, cancel := transport.PastCancel(ctx)
-	defer cancel()
 	var named []APIKey
 	found, err := create.LookAfterLoss(ctx, k.client.conn, false, func(ctx context.Context) (_ []APIKey, err error) {
 		named, err = k.keysNow(ctx)
@@ -214,6 +212,8 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 		return int64(key.ExpiresAt) == millisOf(k.key.ExpiresAt) && create.ProvenSince(key.CreatedAt.Time(), since)
 	})
 	if err == nil && len(proven) == 1 {
+		ctx, cancel := transport.PastCancel(ctx) // After an interrupt, the search may have taken all the time that it had.
+		defer cancel()
 		if err = k.client.RevokeExistingKey(ctx, k.key.AccountID, proven[0].ID); err == nil || collection.IsGone(err) {
 			k.noteRevoked(ctx, &proven[0])
 			return nil

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
@@ -14,6 +18,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
+	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
 func TestCreateAPIKey(t *testing.T) {
@@ -255,6 +260,51 @@ func TestAPIKeys_stopMinting(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slowKeyring takes long to list a key that it made, and drops the first response to its revocation after a while.
+type slowKeyring struct {
+	*keyring
+	isAsked bool
+}
+
+func (s *slowKeyring) RoundTrip(r *http.Request) (_ *http.Response, err error) {
+	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+	pause, isFirst := time.Duration(0), false
+	switch {
+	case s.made > 0 && r.Method == http.MethodGet:
+		pause = 14 * time.Second
+	case s.made > 0:
+		pause, isFirst, s.isAsked = 2*time.Second, !s.isAsked, true
+	}
+	select {
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case <-time.After(pause):
+	}
+	if isFirst {
+		return nil, io.ErrUnexpectedEOF
+	}
+	defer func() {
+		if recover() != nil {
+			err = io.ErrUnexpectedEOF
+		}
+	}()
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// The search of an interrupted run may take nearly all the time that it has. The revocation of what it finds has its own.
+func TestCreateKey_interruptedWithASlowService(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		s := &keyring{clk: clock.NewFake(start), breaking: always, meanwhile: interrupt}
+		c := area.Connected(t, transport.Config{BaseURL: "https://api.agentyard.example", APIKey: clienttest.Key, MaxRetries: 1, Transport: &slowKeyring{keyring: s}})
+		made, err := c.CreateKey(ctx, NewAPIKey{AccountID: "sa", Name: "ci"})
+		checkMade(t, s, made, err, "", []string{"createApiKey"}, "[]")
+	})
 }
 
 // Keys with one name are created one after the other, so that none is mistaken for another's successor.
