@@ -41,6 +41,8 @@ type NamedObject[T any] struct {
 	// Send sends the request, and IsWanted reports whether an object with the name matches it, as far as a response shows.
 	Send     func(ctx context.Context) (*T, error)
 	IsWanted func(*T) bool
+	// OnAnswered is told the object of a response, and not one that was found: that may be another run's. It may be nil.
+	OnAnswered func(*T)
 }
 
 // sendNamed sends the request for an object whose name is free.
@@ -51,6 +53,9 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before Snap
 	case err == nil:
 		if ref := l.ref(made); before.CannotBeNew(ref.ID) || !wire.SameText(ref.Name, o.Name) {
 			return nil, AnotherObject(ref.Object, o.Name, ref)
+		}
+		if o.OnAnswered != nil {
+			o.OnAnswered(made)
 		}
 		return made, nil
 	case transport.IsConflict(err):

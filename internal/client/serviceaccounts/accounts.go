@@ -97,25 +97,17 @@ func isNamed(name string) func(*Account) bool {
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
-	answered := ""
-	made, err := create.Named(ctx, c.ledger, create.NamedObject[Account]{
+	return create.Named(ctx, c.ledger, create.NamedObject[Account]{
 		Name:    body.Name,
 		Key:     collection.Organization,
 		HasName: isNamed(body.Name),
 		Send: func(ctx context.Context) (*Account, error) {
 			r := transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body)
-			made, err := transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", wire.AnyID)
-			if err == nil {
-				answered = made.ID
-			}
-			return made, err
+			return transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", wire.AnyID)
 		},
-		IsWanted: func(a *Account) bool { return a.Description == body.Description },
+		IsWanted:   func(a *Account) bool { return a.Description == body.Description },
+		OnAnswered: func(a *Account) { c.keyLedger.Begin(a.ID) },
 	})
-	if err == nil && made.ID == answered { // An account that is found after a lost response may be another run's, with keys.
-		c.keyLedger.Begin(made.ID)
-	}
-	return made, err
 }
 
 // Update changes the fields that are set in body.
