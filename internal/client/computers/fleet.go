@@ -153,8 +153,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 	return result.Computers, nil
 }
 
-// findBatch returns the computers of a request whose response was lost or unusable: all that appeared since, if the search
-// was completed and they are not too many.
+// findBatch finds the computers of a request whose response was lost or unusable: all new ones, if the last look shows not too many.
 func (c *Client) findBatch(
 	ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer], since time.Time, lostErr error,
 ) ([]Computer, error) {

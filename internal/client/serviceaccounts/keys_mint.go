@@ -55,11 +55,10 @@ func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, err
 // CreateMissingKey is CreateKey that does not wait until a live key with the name is revoked.
 func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, Renewal{}, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		others := k.before.Find(k.isOther)
-		var err error
-		if len(others) > 0 { // What is known may be out of date.
-			others, err = k.client.keyLedger.Relist(ctx, n.AccountID, k.isOther)
+		if len(k.before.Find(k.isOther)) == 0 {
+			return k.mint(ctx)
 		}
+		others, err := k.client.keyLedger.Relist(ctx, n.AccountID, k.isOther) // What is known may be out of date.
 		return k.mintUnless(ctx, others, err)
 	})
 }
