@@ -3,6 +3,7 @@ package statuspage
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 		if c.Failure != "" {
 			o := objects[c.ID]
 			o.Name = c.Name
-			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+o.Note, ", "), "Fix the cause, and apply again.", failing{Ref: o.Ref})
+			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+o.Note, ", "), "Fix the cause, and apply again. The plan says whether it is replaced.", failing{Ref: o.Ref})
 		}
 	}
 	for i := range failures {
@@ -121,6 +122,8 @@ func (x *Entry) next() string {
 	case x.Method == "GET", x.Status == 404: // What is gone may be what somebody wanted.
 	case x.isPartial():
 		return "Fix the cause, and apply again."
+	case x.Status == http.StatusPaymentRequired:
+		return "Nothing was changed. The organization's tier may not include it."
 	case x.Status >= 400 && x.Status < 500:
 		return "Nothing was changed. Fix the cause, and apply again."
 	case Effects[x.Operation].Verb == "created":

@@ -88,7 +88,7 @@ func TestViewRun_failures(t *testing.T) {
 		"setUserUsageLimits [{  x@y} {  z@y}] 0: refused (HTTP 200), no member. Fix the cause, and apply again.",
 		"listComputers [] 0: no response",
 		"createComputer [{  e}] 0: 503. It may or may not have been created: Terraform's output says what was found. Apply again.",
-		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found. Fix the cause, and apply again.",
+		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found. Fix the cause, and apply again. The plan says whether it is replaced.",
 	}
 	check.Is(t, "the rows", got, want)
 	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × 503, 1 × no response, 1 × refused (HTTP 200)")
@@ -230,6 +230,9 @@ func TestViewRun_pending(t *testing.T) {
 	entries := []Entry{create(0, "c-5", 20*s), list(10 * s), list(20 * s), create(30*s, "c-4", time.Hour), list(40 * s), list(50 * s)}
 	now := viewRun(entries, nil, runStart.Add(time.Minute), runStart.Add(time.Minute), true, false)
 	check.Is(t, "the reason", now.Reason, "Now waiting for computer c-4 to become active (30.0 s). Before: 30.0 s, mostly waiting for computer c-5 to become active (20.0 s). In the client, without a request: 10.0 s.")
+	entries = []Entry{create(0, "c-5", 20*s), create(0, "c-4", time.Hour), list(10 * s), list(20 * s), list(40 * s), list(50 * s)}
+	now = viewRun(entries, nil, runStart.Add(time.Minute), runStart.Add(time.Minute), true, false)
+	check.Says(t, now.Reason, "Now waiting for computer c-4 to become active (40.0 s).", "Before: 20.0 s, all of it waiting for computer c-5 to become active.")
 	check.Is(t, "the changes", fmt.Sprint(r.Changes), "[Created computers c-1 to c-3 (1 ready, 2 being provisioned)  and environment app (being built)]")
 }
 

@@ -49,7 +49,8 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 		idle = left
 		return taken
 	}
-	requests, limits, retries, repetitions, now := take(sent), take(limited), take(retried), take(refused), take(awaitedNow)
+	requests, limits, retries, repetitions := take(sent), take(limited), take(retried), take(refused)
+	now := take(minus(union(awaitedNow), union(awaited))) // Before, the run waited for others too.
 	others := minus(whole, union(awaited))
 	for _, pause := range idle {
 		s := next[pause.to]
