@@ -47,9 +47,8 @@ type LostError struct {
 	Err error
 }
 
-// AnotherObject is the error for a response that has another object than the one that a request should have created. The service
-// did answer, so nothing is searched for. Fleets and keys take such a response for a lost one, and search: other computers of the batch may
-// be new, and a new key works although nobody has its value.
+// AnotherObject is the error for a response with another object than a request should have created. The service did answer, so nothing is
+// searched for. Fleets and keys do search: other computers of the batch may be new, and a new key works although nobody has its value.
 func AnotherObject(object, name string, found wire.Ref) error {
 	return &LostError{Object: object, Name: name, Found: []wire.Ref{found}, Err: errors.New("the response has another object")}
 }

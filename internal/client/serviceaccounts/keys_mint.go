@@ -194,22 +194,23 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 	}
 }
 
-// revokeLost revokes the key whose value was lost with a response: the only new live key with the name that has the requested
-// expiry and is not older than the request by the service's clock. Anything else is named in the error. The search comes first,
-// because a service may act late.
+// revokeLost revokes the key whose value was lost with a response: the only new live key with the name that has the requested expiry and
+// is not older than the request by the service's clock. Its error names any other. A service may act late, so the search comes first.
 func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error) error {
-	var named []APIKey
-	found, err := create.LookAfterLoss(ctx, k.client.conn, false, func(ctx context.Context) (_ []APIKey, err error) {
-		named, err = k.keysNow(ctx)
-		return collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.CannotBeNew(key.ID) }), err
+	isProven := func(key *APIKey) bool {
+		return int64(key.ExpiresAt) == millisOf(k.key.ExpiresAt) && create.ProvenSince(key.CreatedAt.Time(), since)
+	}
+	var named, live []APIKey // As they were listed last. Another run's key may be listed before the lost one.
+	proven, err := create.LookAfterLoss(ctx, k.client.conn, false, func(ctx context.Context) (_ []APIKey, err error) {
+		if named, err = k.keysNow(ctx); err == nil {
+			live = collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.CannotBeNew(key.ID) })
+		}
+		return collection.Filter(live, isProven), err
 	})
 	// A rotation without a grace period ends the old key in the same step. If it still lives, nothing was rotated.
 	if err == nil && k.old.GraceMinutes == 0 && k.oldLives(named) {
 		return lostErr
 	}
-	proven := collection.Filter(found, func(key *APIKey) bool {
-		return int64(key.ExpiresAt) == millisOf(k.key.ExpiresAt) && create.ProvenSince(key.CreatedAt.Time(), since)
-	})
 	if err == nil && len(proven) == 1 {
 		ctx, cancel := transport.PastCancel(ctx) // After an interrupt, the search may have taken all the time that it had.
 		defer cancel()
@@ -218,7 +219,7 @@ func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr e
 			return nil
 		}
 	}
-	return &create.LostError{Object: "API key", Name: k.key.Name, Found: describeKeys(found), Err: errors.Join(lostErr, err)}
+	return &create.LostError{Object: "API key", Name: k.key.Name, Found: describeKeys(live), Err: errors.Join(lostErr, err)}
 }
 
 // noteRevoked notes a key that was revoked because its value was lost. An expiry of its own proves that no other run created it.

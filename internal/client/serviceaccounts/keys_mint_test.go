@@ -134,6 +134,22 @@ func TestRotateAPIKey(t *testing.T) {
 			wantErr: []string{"made-1", "theirs", "rotateApiKey"}, wantLive: "[made-1 theirs]",
 		},
 		"lost, and the service acts late": {prepare: func(s *keyring) { s.breaking, s.late = once, true }, want: "made-2", wantLive: "[made-2]"},
+		"lost, and listed after an older one of somebody else": {
+			prepare: func(s *keyring) {
+				s.breaking, s.swallow = once, true
+				s.meanwhile = func() {
+					s.add("theirs", func(k *APIKey) { k.CreatedAt -= 60_000 })
+					s.swallow, s.meanwhile = false, nil
+					at := s.listed + 2
+					s.onList = func() {
+						if s.listed == at {
+							s.add("made-1", nil)
+						}
+					}
+				}
+			},
+			grace: 5, want: "made-2", wantLive: "[old theirs made-2]",
+		},
 		"refused, and a newer one lives": {
 			prepare: func(s *keyring) { s.refusing = true; s.clk.Advance(time.Minute); s.add("lost", nil) }, grace: 10,
 			wantErr: []string{"lost, created at 2026-03-01T00:01:00Z", "400"}, wantLive: "[old lost]",
