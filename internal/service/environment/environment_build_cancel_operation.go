@@ -54,7 +54,7 @@ func cancelBuild(ctx context.Context, c *client.Client, m *environmentBuildCance
 		return crud.Results{"canceled_build_id": types.StringNull()}, nil
 	}
 	if isLatest {
-		if !e.IsBuilding() {
+		if !e.IsBuilding() || e.LatestBuild == nil {
 			return notRunning()
 		}
 		if id = e.LatestBuildID(); id == "" {
