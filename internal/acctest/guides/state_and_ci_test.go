@@ -88,7 +88,7 @@ func stateAndCI(g *reader) {
 	g.cli.Setenv("AGENTYARD_API_KEY", "")
 	g.cli.Setenv("MANAGER", manager)
 	g.expect(g.step(), "1 added, 0 changed, 0 destroyed")
-	g.expect(g.step(), "No changes.", "**Only reads**")
+	g.expect(g.step(), "No changes.", "**Only reads.**")
 	if page := g.read("run-report.html"); !strings.Contains(page, "Only reads") || strings.Contains(page, "fk-") {
 		g.t.Errorf("the report is\n%s", page)
 	}
