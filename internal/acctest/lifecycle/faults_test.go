@@ -94,7 +94,7 @@ func TestResource_foundAfterALostResponse(t *testing.T) {
 			out := p.Apply(i, o.In(r.Least))
 			out.MustSucceed(t)
 			text := out.WarningText()
-			check.Is(t, "the loss is told: "+text, strings.Contains(text, "Found after a lost response"), isLost)
+			check.Is(t, "the loss is reported: "+text, strings.Contains(text, "Found after a lost response"), isLost)
 			if isLost {
 				check.Says(t, text, "If another run created")
 			}

@@ -41,7 +41,7 @@ type NamedObject[T any] struct {
 	// Send sends the request, and IsWanted reports whether an object with the name matches it, as far as a response shows.
 	Send     func(ctx context.Context) (*T, error)
 	IsWanted func(*T) bool
-	// OnAnswered is told the object of a response, and not one that was found: that may be another run's. It may be nil.
+	// OnAnswered gets the object of a response, but not one that was found: that may be another run's. It may be nil.
 	OnAnswered func(*T)
 }
 

@@ -295,7 +295,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 				"another form":       {one, same, true},
 				"other":              {one, other, false},
 				"the other way":      {other, one, false},
-				"nothing is told":    {one, nil, false},
+				"nothing is said":    {one, nil, false},
 				"nothing is wanted":  {nil, one, true},
 				"nothing of it":      {none, one, true},
 				"nothing by nothing": {nil, nil, true},
@@ -308,7 +308,7 @@ func TestSessionSettings_eachField(t *testing.T) {
 				unset = one
 			}
 			for name, k := range map[string]struct{ answer, known, want *Settings }{
-				"nothing is told":      {nil, one, one},
+				"nothing is said":      {nil, one, one},
 				"it is unset":          {none, one, unset},
 				"nothing is known":     {one, nil, one},
 				"it is not known":      {one, none, one},

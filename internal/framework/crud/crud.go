@@ -264,7 +264,7 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 	case collection.IsGone(err):
 		resp.Diagnostics.Append(NotVisibleError(ctx, c, Missing{"delete", object, id, &m, req.Private})...)
 		if reader := otherReader(ctx, c, req.Private); reader != "" && !resp.Diagnostics.HasError() {
-			resp.Diagnostics.AddWarning(title(object)+" not found", fmt.Sprintf("The %s %s does not exist, so it is removed from the state. %s "+
+			resp.Diagnostics.AddWarning(title(object)+" not found", fmt.Sprintf("The %s %s was not found, so it is removed from the state. %s "+
 				"If that key belongs to another organization, the %s still exists there.", object, id, reader, object))
 		}
 	case err != nil:

@@ -349,7 +349,7 @@ func TestGone_withAnotherKey(t *testing.T) {
 				hint, deleted := "", ""
 				if tc.reader != "" {
 					hint = tc.reader + " If that key belongs to another organization, do not apply."
-					deleted = "Warning: Thing not found: The thing 1 does not exist, so it is removed from the state." + tc.reader +
+					deleted = "Warning: Thing not found: The thing 1 was not found, so it is removed from the state." + tc.reader +
 						" If that key belongs to another organization, the thing still exists there."
 				}
 				equals(t, resp.Diagnostics, "Warning: Thing not found: The thing 1 no longer exists. It is removed from the state. If it is still configured, the next apply creates it again."+hint)

@@ -347,7 +347,7 @@ func TestEnvironment_readyWithAFailedBuild(t *testing.T) {
 			p.Apply(b, environmentOf("b", nil)).MustSucceed(t)
 		}
 		p.Plan(a, environmentOf("a", nil)).MustDo(t, acctest.ActionUpdate)
-		check.Is(t, "the reason is told", a.Attribute("failure_reason") == "The disk is full.", told)
+		check.Is(t, "the reason is shown", a.Attribute("failure_reason") == "The disk is full.", told)
 	}
 	e.Apply(t, a, environmentOf("a", nil)).MustDo(t, acctest.ActionUpdate)
 	e.Plan(t, a, environmentOf("a", nil)).MustDo(t, acctest.ActionNone)
