@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest/areatest"
 )
 
 var area = areatest.New[*Client](New)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest/areatest"
 )
 
 var area = areatest.New[*Client](New)

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest/areatest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest/areatest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest"
 )
 
 // messageRecord encodes a message from "id role text", where the text "tool" is a use of a tool.

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/clienttest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 )
 
