@@ -276,7 +276,7 @@ func (c *Client) CheckAccess(ctx context.Context, account string) error {
 		purpose = "computers of service accounts"
 	}
 	return c.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
-		_, err := c.ledger.Snapshot(ctx, account)
+		_, err := c.ledger.View(ctx, account)
 		return err
 	})
 }

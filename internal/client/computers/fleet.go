@@ -132,7 +132,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 }
 
 // bulkCreate sends one request, and finds its computers if its response is lost or unusable.
-func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer]) ([]Computer, error) {
+func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before create.View[Computer]) ([]Computer, error) {
 	r := transport.Post("bulkCreateComputers", "/api/v0/computers/bulk").With(body)
 	since := c.conn.ServiceTime()
 	result, err := transport.Call[BulkCreateResult](ctx, c.conn, r)
@@ -155,7 +155,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 
 // findBatch finds the computers of a request whose response was lost or unusable: all new ones, if the last look shows not too many.
 func (c *Client) findBatch(
-	ctx context.Context, body BulkCreateRequest, before create.Snapshot[Computer], since time.Time, lostErr error,
+	ctx context.Context, body BulkCreateRequest, before create.View[Computer], since time.Time, lostErr error,
 ) ([]Computer, error) {
 	hasName := inFleet(body.NamePrefix)
 	isNew := func(found *Computer) bool { return hasName(found) && !before.CannotBeNew(found.ID) }
@@ -178,7 +178,7 @@ func (c *Client) findBatch(
 }
 
 // batchProblem says why a result does not fit the request; empty if it does.
-func batchProblem(result *BulkCreateResult, body BulkCreateRequest, before create.Snapshot[Computer]) string {
+func batchProblem(result *BulkCreateResult, body BulkCreateRequest, before create.View[Computer]) string {
 	seen := map[string]bool{}
 	for i := range result.Computers {
 		c := &result.Computers[i]

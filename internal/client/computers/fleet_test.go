@@ -265,7 +265,7 @@ func TestBatchProblem(t *testing.T) {
 		c := serveBulk(t, &bulkService{})
 		old := whole(7)
 		c.ledger.Wrote("", &old)
-		known, err := c.ledger.Snapshot(t.Context(), "")
+		known, err := c.ledger.View(t.Context(), "")
 		check.Must(t, err)
 		if got := batchProblem(&tc.result, BulkCreateRequest{Quantity: 2, NamePrefix: "web"}, known); got == "" != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)

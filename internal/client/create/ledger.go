@@ -49,21 +49,22 @@ func (l *Ledger[T]) Lock(ctx context.Context, key, name string) (unlock func(), 
 	return l.locks.Lock(ctx, key+"/"+name)
 }
 
-// Snapshot is what was known about a collection before an object was created.
-type Snapshot[T any] struct {
+// View is one listing of a collection, and all that this process wrote, also after it: the second batch of a
+// fleet must not take the computers of the first one for its own.
+type View[T any] struct {
 	ledger *Ledger[T]
 	key    string
 	listed *collection.Objects[T]
 }
 
-// Snapshot returns what is known about a collection. It lists the collection if nothing is known, or if that may be out of date.
-func (l *Ledger[T]) Snapshot(ctx context.Context, key string) (Snapshot[T], error) {
-	return l.snapshot(ctx, key, collection.FreshFor)
+// View returns what is known about a collection. It lists the collection if nothing is known, or if that may be out of date.
+func (l *Ledger[T]) View(ctx context.Context, key string) (View[T], error) {
+	return l.view(ctx, key, collection.FreshFor)
 }
 
-func (l *Ledger[T]) snapshot(ctx context.Context, key string, maxAge time.Duration) (Snapshot[T], error) {
+func (l *Ledger[T]) view(ctx context.Context, key string, maxAge time.Duration) (View[T], error) {
 	listed, err := l.start(ctx, key, maxAge).Wait(ctx)
-	return Snapshot[T]{ledger: l, key: key, listed: listed}, err
+	return View[T]{ledger: l, key: key, listed: listed}, err
 }
 
 // start returns the latest listing. It starts another one if that is maxAge old, or has failed.
@@ -78,7 +79,7 @@ func (l *Ledger[T]) start(ctx context.Context, key string, maxAge time.Duration)
 }
 
 // Find returns the objects that are wanted. What this process has written itself counts in place of what was listed.
-func (s Snapshot[T]) Find(isWanted func(*T) bool) []T {
+func (s View[T]) Find(isWanted func(*T) bool) []T {
 	s.ledger.mu.Lock()
 	written := maps.Clone(s.ledger.of(s.key).written)
 	s.ledger.mu.Unlock()
@@ -95,8 +96,8 @@ func (s Snapshot[T]) Find(isWanted func(*T) bool) []T {
 }
 
 // CannotBeNew reports whether an object is certainly not the new one: it was listed before, or this process has created, updated, or
-// deleted it, also after the snapshot.
-func (s Snapshot[T]) CannotBeNew(id string) bool {
+// deleted it.
+func (s View[T]) CannotBeNew(id string) bool {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	_, isWritten := s.ledger.of(s.key).written[id]
@@ -110,7 +111,7 @@ func (l *Ledger[T]) Relist(ctx context.Context, key string, isWanted func(*T) bo
 	l.mu.Lock()
 	l.of(key).listed = nil
 	l.mu.Unlock()
-	now, err := l.Snapshot(ctx, key)
+	now, err := l.View(ctx, key)
 	if err != nil {
 		return nil, err
 	}

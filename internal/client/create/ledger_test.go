@@ -54,9 +54,9 @@ func ledgerOf(clk clock.Clock, list func(context.Context, string) ([]thing, erro
 	return NewLedger(&transport.Conn{Clock: clk}, collection.NewListing(clk, list))
 }
 
-func mustKnow(t *testing.T, sh *Ledger[thing]) Snapshot[thing] {
+func mustKnow(t *testing.T, sh *Ledger[thing]) View[thing] {
 	t.Helper()
-	known, err := sh.Snapshot(t.Context(), "")
+	known, err := sh.View(t.Context(), "")
 	check.Must(t, err)
 	return known
 }

@@ -46,7 +46,7 @@ type NamedObject[T any] struct {
 }
 
 // sendNamed sends the request for an object whose name is free.
-func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before Snapshot[T]) (*T, error) {
+func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before View[T]) (*T, error) {
 	since := l.conn.ServiceTime()
 	made, err := o.Send(ctx)
 	switch {
@@ -71,7 +71,7 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before Snap
 }
 
 // findNamed returns the object of a request whose response was lost.
-func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before Snapshot[T], since time.Time, lostErr error) (*T, error) {
+func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before View[T], since time.Time, lostErr error) (*T, error) {
 	isNew := func(object *T) bool { return o.HasName(object) && !before.CannotBeNew(l.ref(object).ID) }
 	isWanted := func(object *T) bool { return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since) }
 	var named []T // All new ones, as they were listed last. A namesake of another run may be listed before the wanted one.

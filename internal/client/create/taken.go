@@ -22,14 +22,14 @@ const (
 
 // UntilFree waits until no object prevents a creation, and otherwise returns those that do, also if the wait is interrupted. Before is what
 // was known at the last look. With an error, there are no others.
-func (l *Ledger[T]) UntilFree(ctx context.Context, key string, prevents func(*T) bool) (before Snapshot[T], others []T, err error) {
-	before, err = l.Snapshot(ctx, key)
+func (l *Ledger[T]) UntilFree(ctx context.Context, key string, prevents func(*T) bool) (before View[T], others []T, err error) {
+	before, err = l.View(ctx, key)
 	if err != nil || len(before.Find(prevents)) == 0 {
 		return before, nil, err
 	}
 	for until := l.takenUntil(key); ; {
 		isLast := !l.conn.Clock.Now().Before(until)
-		if before, err = l.snapshot(ctx, key, takenAge); err != nil {
+		if before, err = l.view(ctx, key, takenAge); err != nil {
 			return before, nil, err
 		}
 		others = before.Find(prevents)

@@ -175,7 +175,7 @@ func (c *Client) Update(ctx context.Context, id, scope string, body UpdateReques
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "environments", func(ctx context.Context) error {
-		_, err := c.ledger.Snapshot(ctx, collection.Organization)
+		_, err := c.ledger.View(ctx, collection.Organization)
 		return err
 	})
 }

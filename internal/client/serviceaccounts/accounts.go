@@ -139,7 +139,7 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 // CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts and their keys.
 func (c *Client) CheckAccess(ctx context.Context) error {
 	return c.conn.CheckOnce(ctx, "service accounts", func(ctx context.Context) error {
-		_, err := c.ledger.Snapshot(ctx, collection.Organization)
+		_, err := c.ledger.View(ctx, collection.Organization)
 		return err
 	})
 }

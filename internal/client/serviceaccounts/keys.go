@@ -66,7 +66,7 @@ func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 // KeysNamed returns the keys with a name, as this process knows them before a creation. It includes dead keys, except those that this
 // process revoked.
 func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
-	before, err := c.keyLedger.Snapshot(ctx, accountID)
+	before, err := c.keyLedger.View(ctx, accountID)
 	if err != nil {
 		return nil, c.GoneWithAccount(ctx, accountID, err)
 	}

@@ -41,7 +41,7 @@ type keyCreation struct {
 	client *Client
 	key    NewAPIKey
 	old    Renewal
-	before create.Snapshot[APIKey]
+	before create.View[APIKey]
 	// now returns the service's time, by which keys expire.
 	now func() time.Time
 }
@@ -97,7 +97,7 @@ func (c *Client) createKey(
 		return nil, err
 	}
 	defer unlock()
-	before, err := c.keyLedger.Snapshot(ctx, n.AccountID)
+	before, err := c.keyLedger.View(ctx, n.AccountID)
 	if err != nil {
 		return nil, c.GoneWithAccount(ctx, n.AccountID, err)
 	}
