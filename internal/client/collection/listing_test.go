@@ -62,7 +62,7 @@ func mustGet(t *testing.T, sh *Listing[thing], s *source, key, id string) *thing
 	return got
 }
 
-func TestCollection_expiresAndIsDiscarded(t *testing.T) {
+func TestListing_expiresAndIsDiscarded(t *testing.T) {
 	t.Parallel()
 	s := newSource(2)
 	clk := clock.NewFake(time.Now())
@@ -80,7 +80,7 @@ func TestCollection_expiresAndIsDiscarded(t *testing.T) {
 	check.Is(t, "listings after a write", s.lists.Load(), 3)
 }
 
-func TestCollection_aListingDuringAWriteIsNotKept(t *testing.T) {
+func TestListing_aListingDuringAWriteIsNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource(2)
@@ -100,7 +100,7 @@ func TestCollection_aListingDuringAWriteIsNotKept(t *testing.T) {
 }
 
 // A 404 of the service itself means that an object is gone, unless a listing has it.
-func TestCollection_notFound(t *testing.T) {
+func TestListing_notFound(t *testing.T) {
 	t.Parallel()
 	notFound := &transport.APIError{Status: 404, FromService: true}
 	for name, tc := range map[string]struct {
@@ -131,7 +131,7 @@ func TestCollection_notFound(t *testing.T) {
 }
 
 // A peek sends nothing, and a write that fails drops the listing.
-func TestCollection_peeks(t *testing.T) {
+func TestListing_peeks(t *testing.T) {
 	t.Parallel()
 	s := newSource(2)
 	sh := s.shared(clock.NewFake(time.Now()))

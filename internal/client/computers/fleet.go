@@ -101,6 +101,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 		return nil, nil
 	}
 	account := body.ServiceAccountID
+	// The dash keeps the lock apart from that of a computer whose name is the prefix.
 	unlock, err := c.ledger.Lock(ctx, account, body.NamePrefix+"-")
 	if err != nil {
 		return nil, err
@@ -159,9 +160,10 @@ func (c *Client) findBatch(
 ) ([]Computer, error) {
 	hasName := inFleet(body.NamePrefix)
 	isNew := func(found *Computer) bool { return hasName(found) && !before.CannotBeNew(found.ID) }
-	found, lookErr := create.LookAfterLoss(ctx, c.conn, true, func(ctx context.Context) ([]Computer, error) {
+	look := func(ctx context.Context) ([]Computer, error) {
 		return c.ledger.Relist(ctx, body.ServiceAccountID, isNew)
-	})
+	}
+	found, lookErr := create.LookAfterLoss(ctx, c.conn, create.Search[Computer]{WantsAll: true, Look: look})
 	isOlder := func(found Computer) bool { return !create.CreatedSince(found.CreatedAt.Time(), since) }
 	if lookErr != nil || len(found) == 0 || len(found) > body.Quantity || slices.ContainsFunc(found, isOlder) {
 		name, refs := body.NamePrefix+"-<number>", fleetRefs(found, body.NamePrefix, body.ServiceAccountID)

@@ -54,9 +54,9 @@ func ledgerOf(clk clock.Clock, list func(context.Context, string) ([]thing, erro
 	return NewLedger(&transport.Conn{Clock: clk}, collection.NewListing(clk, list))
 }
 
-func mustKnow(t *testing.T, sh *Ledger[thing]) View[thing] {
+func mustKnow(t *testing.T, ledger *Ledger[thing]) View[thing] {
 	t.Helper()
-	known, err := sh.View(t.Context(), "")
+	known, err := ledger.View(t.Context(), "")
 	check.Must(t, err)
 	return known
 }
@@ -75,24 +75,24 @@ func TestLedger_isLearnedOnceAndKept(t *testing.T) {
 	t.Parallel()
 	s := &source{things: []thing{{"1", "a"}, {"2", "a"}, {"3", "b"}}}
 	clk := clock.NewFake(time.Now())
-	sh := s.ledger(clk)
+	ledger := s.ledger(clk)
 	expect := func(name string, want ...string) {
 		t.Helper()
-		if got := thingIDs(mustKnow(t, sh).Find(isIn(name))); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+		if got := thingIDs(mustKnow(t, ledger).Find(isIn(name))); !slices.Equal(got, want) && len(got)+len(want) > 0 {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 	expect("a", "1", "2")
-	sh.Wrote("", &thing{"4", "a"})
-	sh.Wrote("", &thing{"1", "c"})
-	_ = sh.AfterDelete("", "2", nil)
-	_ = sh.AfterDelete("", "unknown", nil)
+	ledger.Wrote("", &thing{"4", "a"})
+	ledger.Wrote("", &thing{"1", "c"})
+	_ = ledger.AfterDelete("", "2", nil)
+	_ = ledger.AfterDelete("", "unknown", nil)
 	expect("a", "4")
 	expect("b", "3")
 	expect("c", "1")
 	s.things = append(s.things, thing{"5", "a"})
 	expect("a", "4")
-	if got, err := sh.Relist(t.Context(), "", isIn("a")); err != nil || len(got) != 3 {
+	if got, err := ledger.Relist(t.Context(), "", isIn("a")); err != nil || len(got) != 3 {
 		t.Errorf("asked anew: %v, %v", got, err)
 	}
 	expect("a", "4", "5")
@@ -106,11 +106,11 @@ func TestLedger_isLearnedAnew(t *testing.T) {
 	for pass, listings := range map[time.Duration]int64{0: 1, collection.FreshFor - 1: 1, collection.FreshFor: 2} {
 		s := newSource(2)
 		clk := clock.NewFake(time.Now())
-		sh := s.ledger(clk)
-		mustKnow(t, sh)
+		ledger := s.ledger(clk)
+		mustKnow(t, ledger)
 		s.things = append(s.things[:1], thing{id: "theirs"})
 		clk.Advance(pass)
-		known := mustKnow(t, sh)
+		known := mustKnow(t, ledger)
 		if s.lists.Load() != listings || known.CannotBeNew("theirs") != (listings == 2) || known.CannotBeNew("1") != (listings == 1) {
 			t.Errorf("after %v: %d listings, theirs is known %v", pass, s.lists.Load(), known.CannotBeNew("theirs"))
 		}
@@ -121,13 +121,13 @@ func TestLedger_isLearnedAnew(t *testing.T) {
 func TestLedger_countsTheAgeOfAListingFromItsRead(t *testing.T) {
 	t.Parallel()
 	s, clk := newSource(1), clock.NewFake(time.Now())
-	sh := s.ledger(clk)
-	if _, err := sh.listing.All(t.Context(), ""); err != nil {
+	ledger := s.ledger(clk)
+	if _, err := ledger.listing.All(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	for listings, pass := range []time.Duration{collection.FreshFor - 1, 1} {
 		clk.Advance(pass)
-		if mustKnow(t, sh); s.lists.Load() != int64(listings+1) {
+		if mustKnow(t, ledger); s.lists.Load() != int64(listings+1) {
 			t.Errorf("after another %v: %d listings", pass, s.lists.Load())
 		}
 	}
@@ -139,12 +139,12 @@ func TestLedger_knowsWhatWasThereBefore(t *testing.T) {
 	t.Parallel()
 	s := newSource(1)
 	clk := clock.NewFake(time.Now())
-	sh := s.ledger(clk)
-	first := mustKnow(t, sh)
+	ledger := s.ledger(clk)
+	first := mustKnow(t, ledger)
 	s.things = append(s.things, thing{id: "new"}) // The first creation commits, and its response is still in flight.
 	clk.Advance(time.Hour)
-	second := mustKnow(t, sh)
-	sh.Wrote("", &thing{id: "own"})
+	second := mustKnow(t, ledger)
+	ledger.Wrote("", &thing{id: "own"})
 	for id, want := range map[string][2]bool{"0": {true, true}, "new": {false, true}, "own": {true, true}, "unknown": {false, false}} {
 		check.Is(t, id, [2]bool{first.CannotBeNew(id), second.CannotBeNew(id)}, want)
 	}
@@ -155,22 +155,22 @@ func TestLedger_beginsAndShrinksWithoutAListing(t *testing.T) {
 	t.Parallel()
 	s := newSource(0)
 	clk := clock.NewFake(time.Now())
-	sh := s.ledger(clk)
-	sh.Begin("")
-	if got := mustKnow(t, sh).Find(isIn("a")); len(got) != 0 || s.lists.Load() != 0 {
+	ledger := s.ledger(clk)
+	ledger.Begin("")
+	if got := mustKnow(t, ledger).Find(isIn("a")); len(got) != 0 || s.lists.Load() != 0 {
 		t.Errorf("%v after %d listings", got, s.lists.Load())
 	}
-	sh.Wrote("", &thing{"1", "a"})
-	if _, err := sh.listing.All(t.Context(), ""); err != nil {
+	ledger.Wrote("", &thing{"1", "a"})
+	if _, err := ledger.listing.All(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	_ = sh.AfterDelete("", "1", &collection.MissingError{Err: &transport.APIError{Status: 404}})
-	check.Is(t, "known of what is gone", len(mustKnow(t, sh).Find(isIn("a"))), 0)
-	if _, err := sh.listing.All(t.Context(), ""); err != nil || s.lists.Load() != 1 {
+	_ = ledger.AfterDelete("", "1", &collection.MissingError{Err: &transport.APIError{Status: 404}})
+	check.Is(t, "known of what is gone", len(mustKnow(t, ledger).Find(isIn("a"))), 0)
+	if _, err := ledger.listing.All(t.Context(), ""); err != nil || s.lists.Load() != 1 {
 		t.Errorf("%d listings, %v", s.lists.Load(), err)
 	}
-	_ = sh.AfterDelete("", "1", &transport.APIError{Status: 500})
-	if _, err := sh.listing.All(t.Context(), ""); err != nil || s.lists.Load() != 2 {
+	_ = ledger.AfterDelete("", "1", &transport.APIError{Status: 500})
+	if _, err := ledger.listing.All(t.Context(), ""); err != nil || s.lists.Load() != 2 {
 		t.Errorf("after a failure: %d listings, %v", s.lists.Load(), err)
 	}
 }
@@ -190,20 +190,20 @@ func TestLedger_writesOutdoAListingUnderWay(t *testing.T) {
 	for name, isLearnt := range map[string]bool{"the first": false, "another": true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &source{things: []thing{{"1", "a"}, {"2", "a"}, {"3", "a"}}}
-			sh := slowly(s, time.Second)
+			ledger := slowly(s, time.Second)
 			if isLearnt {
-				mustKnow(t, sh)
+				mustKnow(t, ledger)
 				time.Sleep(collection.FreshFor)
 			}
 			var learning sync.WaitGroup
-			learning.Go(func() { mustKnow(t, sh) })
+			learning.Go(func() { mustKnow(t, ledger) })
 			synctest.Wait()
-			sh.Wrote("", &thing{"1", "b"})
-			sh.Wrote("", &thing{"4", "a"})
-			_ = sh.AfterDelete("", "2", nil)
+			ledger.Wrote("", &thing{"1", "b"})
+			ledger.Wrote("", &thing{"4", "a"})
+			_ = ledger.AfterDelete("", "2", nil)
 			learning.Wait()
 			for state, want := range map[string]string{"a": "[3 4]", "b": "[1]"} {
-				if known := mustKnow(t, sh); fmt.Sprint(thingIDs(known.Find(isIn(state)))) != want || !known.CannotBeNew("4") {
+				if known := mustKnow(t, ledger); fmt.Sprint(thingIDs(known.Find(isIn(state)))) != want || !known.CannotBeNew("4") {
 					t.Errorf("%s: %s are %v, want %s", name, state, known.Find(isIn(state)), want)
 				}
 			}

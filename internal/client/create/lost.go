@@ -1,6 +1,7 @@
 package create
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -15,10 +16,23 @@ import (
 // looksAfterLoss are the pauses before each look for an object whose create response was lost. Their sum is transport.ListedWithin.
 var looksAfterLoss = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second}
 
-// LookAfterLoss looks until it finds something or, with untilAllListed, for transport.ListedWithin: an earlier listing may have only a part
-// of what there is to find. It continues for a short time after an interrupt, so that the run knows what it created.
-func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, untilAllListed bool, find func(context.Context) ([]T, error),
-) ([]T, error) {
+// Search is a search for what a request created whose response was lost.
+type Search[T any] struct {
+	// From is when a listing may begin to have it. The zero value is when the search begins.
+	From time.Time
+	// WantsAll makes the search go on until all is listed. An earlier listing may have only a part of what was created.
+	WantsAll bool
+	// Look returns what a new listing has.
+	Look func(context.Context) ([]T, error)
+}
+
+// LookAfterLoss looks until it finds something. It continues for a short time after an interrupt, so that the run knows what it created. If
+// the last look fails, its error is returned with what an earlier one found.
+func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, s Search[T]) ([]T, error) {
+	from := cmp.Or(s.From, c.Clock.Now())
+	if pause := from.Sub(c.Clock.Now()); pause > 0 {
+		_ = c.Clock.Sleep(ctx, pause) // After an interrupt, the search begins at once.
+	}
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	defer c.NoteWait(ctx, runreport.WaitSearch, wire.Ref{}, "", c.Clock.Now())
@@ -28,11 +42,11 @@ func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, untilAllListed
 		if err := c.Clock.Sleep(ctx, pause); err != nil {
 			return found, errors.Join(lastErr, err)
 		}
-		seen, err := find(ctx)
+		seen, err := s.Look(ctx)
 		if err == nil {
 			found = seen
 		}
-		if err == nil && len(found) > 0 && !untilAllListed {
+		if err == nil && len(found) > 0 && (!s.WantsAll || c.Clock.Now().Sub(from) >= transport.ListedWithin) {
 			return found, nil
 		}
 		lastErr = err

@@ -42,16 +42,16 @@ func TestNoteFound(t *testing.T) {
 }
 
 // Whatever waits for a listing waits until a new object is listed, also in a run that is stopping.
-func TestListedWithin(t *testing.T) {
+func TestLookAfterLoss_waitsUntilAllIsListed(t *testing.T) {
 	t.Parallel()
-	for _, untilAllListed := range []bool{true, false} {
+	for _, wantsAll := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			stop()
 			start := time.Now()
-			found, err := LookAfterLoss(ctx, &transport.Conn{Clock: clock.System}, untilAllListed, func(context.Context) ([]int, error) {
+			found, err := LookAfterLoss(ctx, &transport.Conn{Clock: clock.System}, Search[int]{WantsAll: wantsAll, Look: func(context.Context) ([]int, error) {
 				return make([]int, max(0, int(time.Since(start)-transport.ListedWithin)+1)), nil
-			})
+			}})
 			if err != nil || len(found) != 1 || time.Since(start) != transport.ListedWithin {
 				t.Errorf("%d objects and %v after %v", len(found), err, time.Since(start))
 			}
@@ -66,9 +66,9 @@ func TestSends_countsLostRequestsByTheirBody(t *testing.T) {
 	t.Parallel()
 	s := NewSends[thing](nil)
 	for _, change := range []int{1, 1, -1} {
-		s.to("place").countLost("a", change)
+		s.placeOf("place").countLost("a", change)
 	}
-	if a, b, elsewhere := s.to("place").countLost("a", 0), s.to("place").countLost("b", 0), s.to("other").countLost("a", 0); a != 1 || b != 0 || elsewhere != 0 {
+	if a, b, elsewhere := s.placeOf("place").countLost("a", 0), s.placeOf("place").countLost("b", 0), s.placeOf("other").countLost("a", 0); a != 1 || b != 0 || elsewhere != 0 {
 		t.Errorf("%d, %d, and %d", a, b, elsewhere)
 	}
 }

@@ -47,7 +47,7 @@ type NamedObject[T any] struct {
 
 // sendNamed sends the request for an object whose name is free.
 func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before View[T]) (*T, error) {
-	since := l.conn.ServiceTime()
+	since := l.conn.ServiceTime() // Known, if at all, from the listing before.
 	made, err := o.Send(ctx)
 	switch {
 	case err == nil:
@@ -59,7 +59,8 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before View
 		}
 		return made, nil
 	case transport.IsConflict(err):
-		// Somebody else may have created an object with the name first. Other than a rename, the creation has waited before it was sent.
+		// Somebody else may have created an object with the name since the last look. It is not sent again, as a rename is: the creation has
+		// waited if the name was known to be taken.
 		if named, listErr := l.Relist(ctx, o.Key, o.HasName); listErr == nil && len(named) > 0 {
 			return nil, AlreadyExists(l.refs(named))
 		}
@@ -75,13 +76,13 @@ func (l *Ledger[T]) findNamed(ctx context.Context, o NamedObject[T], before View
 	isNew := func(object *T) bool { return o.HasName(object) && !before.CannotBeNew(l.ref(object).ID) }
 	isWanted := func(object *T) bool { return o.IsWanted(object) && CreatedSince(l.ref(object).CreatedAt, since) }
 	var named []T // All new ones, as they were listed last. A namesake of another run may be listed before the wanted one.
-	wanted, lookErr := LookAfterLoss(ctx, l.conn, false, func(ctx context.Context) ([]T, error) {
+	wanted, lookErr := LookAfterLoss(ctx, l.conn, Search[T]{Look: func(ctx context.Context) ([]T, error) {
 		listed, err := l.Relist(ctx, o.Key, isNew)
 		if err == nil {
 			named = listed
 		}
 		return collection.Filter(listed, isWanted), err
-	})
+	}})
 	if len(wanted) != 1 {
 		return nil, &LostError{Object: l.ref(new(T)).Object, Name: o.Name, Found: l.refs(named), Err: errors.Join(lostErr, lookErr)}
 	}

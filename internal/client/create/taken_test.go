@@ -21,13 +21,13 @@ func TestLedger_waitsOnceForAllNamesThatAreTaken(t *testing.T) {
 		for i := range 60 {
 			s.things = append(s.things, thing{id: fmt.Sprint(i), state: fmt.Sprint("name-", i)})
 		}
-		sh := slowly(s, 100*time.Millisecond)
+		ledger := slowly(s, 100*time.Millisecond)
 		start := time.Now()
 		collection.InParallel(10, 60, func(i int) error {
 			hasName := isIn(fmt.Sprint("name-", i))
 			time.Sleep(time.Duration(i%10) * 20 * time.Millisecond) // Resources start one after the other.
-			check.Is(t, "known", len(mustKnow(t, sh).Find(hasName)), 1)
-			if _, taken, err := sh.UntilFree(t.Context(), "", hasName); err != nil || len(taken) != 1 {
+			check.Is(t, "known", len(mustKnow(t, ledger).Find(hasName)), 1)
+			if _, taken, err := ledger.UntilFree(t.Context(), "", hasName); err != nil || len(taken) != 1 {
 				t.Errorf("got %v, %v", taken, err)
 			}
 			return nil
@@ -37,10 +37,10 @@ func TestLedger_waitsOnceForAllNamesThatAreTaken(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		start, s.things = time.Now(), s.things[:59]
-		if _, taken, err := sh.UntilFree(t.Context(), "", isIn("name-0")); err != nil || len(taken) != 1 || time.Since(start) < 10*time.Second {
+		if _, taken, err := ledger.UntilFree(t.Context(), "", isIn("name-0")); err != nil || len(taken) != 1 || time.Since(start) < 10*time.Second {
 			t.Errorf("a name that is taken later has its own patience: %v, %v after %v", taken, err, time.Since(start))
 		}
-		if _, taken, err := sh.UntilFree(t.Context(), "", isIn("name-59")); err != nil || len(taken) != 0 {
+		if _, taken, err := ledger.UntilFree(t.Context(), "", isIn("name-59")); err != nil || len(taken) != 0 {
 			t.Errorf("a name that is free: %v, %v", taken, err)
 		}
 	})
@@ -51,13 +51,13 @@ func TestLedger_waitsForANameThatIsFreed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &source{things: []thing{{"1", "a"}, {"2", "b"}}}
-		sh := slowly(s, time.Millisecond)
+		ledger := slowly(s, time.Millisecond)
 		start := time.Now()
 		var waiting sync.WaitGroup
 		for name, begins := range map[string]time.Duration{"a": 0, "b": 4 * time.Second} {
 			waiting.Go(func() {
 				time.Sleep(begins)
-				if _, taken, err := sh.UntilFree(t.Context(), "", isIn(name)); err != nil || len(taken) != 0 || time.Since(start) > 7*time.Second {
+				if _, taken, err := ledger.UntilFree(t.Context(), "", isIn(name)); err != nil || len(taken) != 0 || time.Since(start) > 7*time.Second {
 					t.Errorf("%s: %v, %v after %v", name, taken, err, time.Since(start))
 				}
 			})
@@ -74,17 +74,17 @@ func TestLedger_looksAtANameThatIsTakenLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &source{things: []thing{{"1", "a"}, {"2", "b"}, {"3", "c"}, {"4", "c"}}}
-		sh := slowly(s, time.Millisecond)
+		ledger := slowly(s, time.Millisecond)
 		expect := func(name, want string) {
 			t.Helper()
-			if _, taken, err := sh.UntilFree(t.Context(), "", isIn(name)); err != nil || fmt.Sprint(thingIDs(taken)) != want {
+			if _, taken, err := ledger.UntilFree(t.Context(), "", isIn(name)); err != nil || fmt.Sprint(thingIDs(taken)) != want {
 				t.Errorf("%s: taken are %v, %v", name, taken, err)
 			}
 		}
 		expect("a", "[1]")
 		time.Sleep(takenAge)
 		s.things = append(s.things[:1], s.things[2:]...)
-		_ = sh.AfterDelete("", "3", nil) // The service lists it still.
+		_ = ledger.AfterDelete("", "3", nil) // The service lists it still.
 		start := time.Now()
 		expect("b", "[]")
 		expect("c", "[4]")
@@ -124,7 +124,7 @@ func TestLedger_renamesAChainThatIsUnderWay(t *testing.T) {
 			s.things[i].state = fmt.Sprint("name-", i)
 			service.ofIDs[s.things[i].id] = s.things[i].state
 		}
-		sh := slowly(s, time.Millisecond)
+		ledger := slowly(s, time.Millisecond)
 		start := time.Now()
 		for i, err := range collection.InParallel(30, 30, func(i int) error {
 			id, name := fmt.Sprint(i), fmt.Sprint("name-", i+1)
@@ -133,10 +133,10 @@ func TestLedger_renamesAChainThatIsUnderWay(t *testing.T) {
 				service.mu.Lock()
 				delete(service.ofIDs, id)
 				service.mu.Unlock()
-				return sh.AfterDelete("", id, nil)
+				return ledger.AfterDelete("", id, nil)
 			}
-			err := sh.Rename(t.Context(), "", isIn(name), func() error { return service.rename(id, name) })
-			_, err = sh.AfterWrite("", &thing{id, name}, err)
+			err := ledger.Rename(t.Context(), "", isIn(name), func() error { return service.rename(id, name) })
+			_, err = ledger.AfterWrite("", &thing{id, name}, err)
 			return err
 		}) {
 			if err != nil {
@@ -168,9 +168,9 @@ func TestLedger_renameGivesUp(t *testing.T) {
 			if tc.isKnown {
 				s.things[0].state = "taken"
 			}
-			sh := slowly(s, 0)
+			ledger := slowly(s, 0)
 			rename := func() error {
-				return sh.Rename(t.Context(), "", isIn("taken"), func() error { return service.rename("1", "taken") })
+				return ledger.Rename(t.Context(), "", isIn("taken"), func() error { return service.rename("1", "taken") })
 			}
 			if tc.isLate {
 				_ = rename()

@@ -20,8 +20,7 @@ import (
 // than lost responses, each request gets one.
 func Unnamed[T any](ctx context.Context, s *Sends[T], o UnnamedObject[T]) (*T, error) {
 	s.conn.LearnServiceTime(ctx)
-	since := s.conn.ServiceTime()
-	made, err := s.send(ctx, o)
+	made, since, err := s.send(ctx, o)
 	if transport.IsAmbiguous(err) {
 		return s.find(ctx, o, since, err)
 	}
@@ -57,34 +56,32 @@ func NewSends[T any, P wire.RecordOf[T]](c *transport.Conn) *Sends[T] {
 	return &Sends[T]{conn: c, ref: func(object *T) wire.Ref { return P(object).Ref() }, refs: wire.Refs[T, P]}
 }
 
-// send sends the request, and counts it if its response is lost.
-func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (*T, error) {
-	at := s.to(o.Place)
+// send sends the request, and counts it if its response is lost. Since is the service's time before.
+func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (made *T, since time.Time, err error) {
+	at := s.placeOf(o.Place)
 	at.inFlight.RLock()
 	defer at.inFlight.RUnlock()
-	made, err := o.Send(ctx)
+	since = s.conn.ServiceTime()
+	made, err = o.Send(ctx)
 	if err == nil && !at.give(s.ref(made).ID) {
-		return nil, AnotherObject(o.Object, "", s.ref(made))
+		return nil, since, AnotherObject(o.Object, "", s.ref(made))
 	}
 	if transport.IsAmbiguous(err) {
 		at.countLost(o.Body, 1)
 	}
-	return made, err
+	return made, since, err
 }
 
 // find returns the object of a request whose response was lost. It searches when no request for the place is in flight.
 func (s *Sends[T]) find(ctx context.Context, o UnnamedObject[T], since time.Time, lostErr error) (*T, error) {
-	clk, at := s.conn.Clock, s.to(o.Place)
-	firstLook := clk.Now().Add(o.ListedLater)
+	at, from := s.placeOf(o.Place), s.conn.Clock.Now().Add(o.ListedLater)
 	at.inFlight.Lock()
 	defer at.inFlight.Unlock()
 	lost := at.countLost(o.Body, 0)
 	defer at.countLost(o.Body, -1)
 
-	_ = clk.Sleep(ctx, firstLook.Sub(clk.Now())) // After an interrupt, the search comes at once.
-	// An early listing may show only objects that somebody else created. It is not early after searches for other requests.
-	isEarly := clk.Now().Before(firstLook.Add(transport.ListedWithin))
-	listed, lookErr := LookAfterLoss(ctx, s.conn, isEarly, o.List)
+	// An early listing may have only objects that somebody else created.
+	listed, lookErr := LookAfterLoss(ctx, s.conn, Search[T]{From: from, WantsAll: true, Look: o.List})
 	found := collection.Filter(listed, func(object *T) bool {
 		ref := s.ref(object)
 		return !at.isGiven(ref.ID) && CreatedSince(ref.CreatedAt, since)
@@ -103,7 +100,7 @@ func (s *Sends[T]) find(ctx context.Context, o UnnamedObject[T], since time.Time
 	return &oldest, nil
 }
 
-func (s *Sends[T]) to(id string) *place {
+func (s *Sends[T]) placeOf(id string) *place {
 	found, _ := s.places.LoadOrStore(id, &place{lost: map[string]int{}, given: map[string]bool{}})
 	return found.(*place)
 }

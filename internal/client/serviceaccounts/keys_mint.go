@@ -41,7 +41,8 @@ type keyCreation struct {
 	client *Client
 	key    NewAPIKey
 	old    Renewal
-	before create.View[APIKey]
+	// known is what was known before the request.
+	known create.View[APIKey]
 	// now returns the service's time, by which keys expire.
 	now func() time.Time
 }
@@ -55,7 +56,7 @@ func (c *Client) CreateKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, err
 // CreateMissingKey is CreateKey that does not wait until a live key with the name is revoked.
 func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, Renewal{}, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		if len(k.before.Find(k.isOther)) == 0 {
+		if len(k.known.Find(k.isOther)) == 0 {
 			return k.mint(ctx)
 		}
 		others, err := k.client.keyLedger.Relist(ctx, n.AccountID, k.isOther) // What is known may be out of date.
@@ -72,7 +73,7 @@ func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*Minted
 // error, because nobody asked for its rotation.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, old, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		if !old.IsRevoked && k.oldLives(k.before.Find(hasName(n.Name))) {
+		if !old.IsRevoked && k.oldLives(k.known.Find(hasName(n.Name))) {
 			return k.rotate(ctx)
 		}
 		if old.IsRevoked {
@@ -97,7 +98,7 @@ func (c *Client) createKey(
 		return nil, err
 	}
 	defer unlock()
-	before, err := c.keyLedger.View(ctx, n.AccountID)
+	known, err := c.keyLedger.View(ctx, n.AccountID)
 	if err != nil {
 		return nil, c.GoneWithAccount(ctx, n.AccountID, err)
 	}
@@ -105,7 +106,7 @@ func (c *Client) createKey(
 	if n.ExpiresIn != 0 {
 		n.ExpiresAt = now().Add(n.ExpiresIn) // Its milliseconds are those of this machine, so no other run's key has them.
 	}
-	return how(&keyCreation{client: c, key: n, old: old, before: before, now: now}, ctx)
+	return how(&keyCreation{client: c, key: n, old: old, known: known, now: now}, ctx)
 }
 
 // keysNow lists the keys with the name again.
@@ -128,8 +129,8 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 	minted, err := k.send(ctx, r.With(body{millisOf(k.key.ExpiresAt), k.old.GraceMinutes}))
 	switch {
 	case transport.IsAmbiguous(err):
-		if lost := k.revokeLost(ctx, since, err); lost != nil {
-			return nil, lost
+		if unsafe := k.revokeLost(ctx, since, err); unsafe != nil {
+			return nil, unsafe
 		}
 		if ctx.Err() != nil {
 			return nil, err // In a run that is stopping, the value of another key could not be stored.
@@ -157,7 +158,10 @@ func (k *keyCreation) isOther(key *APIKey) bool {
 
 // replace mints a key in place of a dead one, or of none. It gives others time to be revoked.
 func (k *keyCreation) replace(ctx context.Context) (*MintedAPIKey, error) {
-	_, others, err := k.client.keyLedger.UntilFree(ctx, k.key.AccountID, k.isOther)
+	known, others, err := k.client.keyLedger.UntilFree(ctx, k.key.AccountID, k.isOther)
+	if err == nil {
+		k.known = known
+	}
 	return k.mintUnless(ctx, others, err)
 }
 
@@ -185,8 +189,8 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 		if err == nil || !transport.IsAmbiguous(err) {
 			return minted, err
 		}
-		if lost := k.revokeLost(ctx, since, err); lost != nil {
-			return nil, lost
+		if unsafe := k.revokeLost(ctx, since, err); unsafe != nil {
+			return nil, unsafe
 		}
 		if attempt == mintAttempts || ctx.Err() != nil {
 			return nil, err
@@ -195,18 +199,20 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 }
 
 // revokeLost revokes the key whose value was lost with a response: the only new live key with the name that has the requested expiry and
-// is not older than the request by the service's clock. Its error names any other. A service may act late, so the search comes first.
+// is not older than the request by the service's clock. Without an error, the request may be sent again. The error is lostErr if nothing was
+// rotated, and otherwise names the keys that may be the lost one. A service may act late, so the search comes first.
 func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error) error {
 	isProven := func(key *APIKey) bool {
 		return int64(key.ExpiresAt) == millisOf(k.key.ExpiresAt) && create.ProvenSince(key.CreatedAt.Time(), since)
 	}
 	var named, live []APIKey // As they were listed last. Another run's key may be listed before the lost one.
-	proven, err := create.LookAfterLoss(ctx, k.client.conn, false, func(ctx context.Context) (_ []APIKey, err error) {
+	look := func(ctx context.Context) (_ []APIKey, err error) {
 		if named, err = k.keysNow(ctx); err == nil {
-			live = collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.before.CannotBeNew(key.ID) })
+			live = collection.Filter(named, func(key *APIKey) bool { return key.IsLive(k.now()) && !k.known.CannotBeNew(key.ID) })
 		}
 		return collection.Filter(live, isProven), err
-	})
+	}
+	proven, err := create.LookAfterLoss(ctx, k.client.conn, create.Search[APIKey]{Look: look})
 	// A rotation without a grace period ends the old key in the same step. If it still lives, nothing was rotated.
 	if err == nil && k.old.GraceMinutes == 0 && k.oldLives(named) {
 		return lostErr
@@ -247,14 +253,15 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	if minted.ID == "" || minted.Value == "" {
 		return nil, r.Unexpected("the field id or value of apiKey is missing")
 	}
-	if k.before.CannotBeNew(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
+	if k.known.CannotBeNew(minted.ID) || minted.Name != "" && !wire.SameText(minted.Name, n.Name) {
 		return nil, r.Unexpected(fmt.Sprintf("it contains API key %s (%q) instead of a new one named %q", minted.ID, minted.Name, n.Name))
 	}
 	if minted.CreatedAt == 0 && !response.At.IsZero() {
 		minted.CreatedAt = wire.Millis(response.At.UnixMilli())
 	}
 	k.client.keyLedger.Wrote(n.AccountID, &APIKey{
-		AccountID: n.AccountID, ID: minted.ID, Name: n.Name, Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt,
+		AccountID: n.AccountID, ID: minted.ID, Name: n.Name,
+		Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt,
 	})
 	return minted, nil
 }
