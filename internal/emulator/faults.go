@@ -193,7 +193,7 @@ func (f *Faults) hide(body []byte, reads int) {
 	if f.hidden == nil {
 		f.hidden = map[string]int{}
 	}
-	created, _ := runreport.Answer(body)
+	created, _, _ := runreport.Answer(body)
 	for _, object := range created {
 		f.hidden[object.ID] = max(1, reads)
 	}

@@ -149,7 +149,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 			x.entry.Status = a.status
 		}
 		if r.Method != http.MethodGet || a.status >= http.StatusBadRequest {
-			_, x.entry.Refusals = runreport.Answer(a.body.Bytes())
+			_, x.entry.Refusals, x.entry.RequestID = runreport.Answer(a.body.Bytes())
 		}
 	})
 	e.changes.Add(1)

@@ -90,18 +90,22 @@ func TestStatusPage_failures(t *testing.T) {
 	v.call(200, "POST", "/_emulator/clock", object{"advance": "30d"})
 	page := v.statusPage()
 	shows(t, page,
+		"UTC): 404, There is no operation at the path /api/v0/nothing. ", "UTC): no response ",
 		"UTC , 30 d ahead ", "Computers 2 1 failed", "Environments 1 1 failed",
 		"ci-1 manager@agentyard.example · Clone repositories: repository not found: <acme/api> error 2026-05-01 12:00 web-1 manager@agentyard.example active",
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "switched off provider-b always switched off sessions always",
-		"Computers 2, 1 failed · Environments 1, 1 failed · Members 1 · Repositories 4 Runs 5 failed. Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response",
+		"Computers 2, 1 failed · Environments 1, 1 failed · Members 1 · Repositories 4 Runs 5 failed. Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response ",
 		"no operation GET /api/v0/nothing: 404, There is no operation at the path /api/v0/nothing. Details GET /api/v0/nothing,", "Computer ci-1 : provisioning failed, Clone repositories: repository not found: <acme/api> Environment backend : build failed, make: exit 2 Run 1,", "no operation GET /api/v0/nothing 1 of 1 failed ",
 		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 of 1 failed ", "listComputers GET /api/v0/computers fault: status-before-commit 1 of 1 failed ",
 	)
 	if strings.Contains(page, "<acme") || strings.Contains(page, "the log") {
 		t.Error("the page shows a text unescaped, or a log")
 	}
+	v.AllowAnalytics(false)
+	refused := v.call(403, "GET", analytics+"/users?startDate=2026-04-01&endDate=2026-04-01", nil).object(t)
+	shows(t, v.page(200, "/runs/1"), fmt.Sprintf("UTC), request ID %s: 403, %s", refused["requestId"], refused["detail"]))
 }
 
 // TestObjectPage_hasNoSecrets reads all pages.

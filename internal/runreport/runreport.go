@@ -67,8 +67,9 @@ func NameIn(body []byte) string {
 	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "" }), ", ")
 }
 
-// Answer returns the objects in the response to a request that changes something, and why the service refused the request or parts of it.
-func Answer(body []byte) (objects []Object, refusals []string) {
+// Answer returns the objects in the response to a request that changes something, why the service refused the request or parts of it, and
+// its ID of the request, if it gives one.
+func Answer(body []byte) (objects []Object, refusals []string, requestID string) {
 	type part struct {
 		ID, SessionID, WikiRunID, Name, Email, RepoFullName, Detail string
 		Error                                                       any
@@ -78,6 +79,7 @@ func Answer(body []byte) (objects []Object, refusals []string) {
 		APIKey, Computer, Environment, ServiceAccount, Session, WikiRun part
 		Computers, Errors, Sessions                                     []part
 		RequestedQuantity                                               int
+		RequestID                                                       string
 	}
 	_ = json.Unmarshal(body, &whole) // Fields of other types count as missing.
 	parts := []part{whole.part, whole.APIKey, whole.Computer, whole.Environment, whole.ServiceAccount, whole.Session, whole.WikiRun}
@@ -98,5 +100,5 @@ func Answer(body []byte) (objects []Object, refusals []string) {
 			refusals = append(refusals, fmt.Sprintf("%d of %d computers created: %v", len(whole.Computers), whole.RequestedQuantity, refusal["message"]))
 		}
 	}
-	return objects, refusals
+	return objects, refusals, whole.RequestID
 }

@@ -44,10 +44,10 @@ type failure struct {
 	next    string    // What to do, where that is certain.
 }
 
-// failing is one request that failed, and when, or an object that did.
+// failing is one request that failed, with when and why, or an object that did.
 type failing struct {
 	Ref
-	When string
+	Text string
 }
 
 // First are the objects that a line names, and Others is how many it leaves out.
@@ -69,6 +69,9 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 			at[key], failures = i, append(failures, failure{What: what, Why: why, next: next})
 		}
 		f := &failures[i]
+		if one.Text != "" {
+			one.Text += ": " + why
+		}
 		if f.Count++; f.Count <= failureRows {
 			f.Each = append(f.Each, one)
 		}
@@ -81,7 +84,7 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 		if s.class != requestFailed {
 			continue
 		}
-		one, names := failing{s.object(objects), s.when()}, strings.Split(s.Named, ", ")
+		one, names := failing{s.object(objects), strings.TrimSuffix(s.when()+", request ID "+s.RequestID, ", request ID ")}, strings.Split(s.Named, ", ")
 		if s.Method == "POST" && s.Named != "" {
 			one.Ref = Ref{Name: strings.TrimSuffix(Short(s.Named)+" of "+one.Name, " of ")}
 		}

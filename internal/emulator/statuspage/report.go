@@ -120,6 +120,7 @@ func entriesOf(lines []runreport.Line, number int, names map[string]Row) (entrie
 		x := Entry{
 			Run: number, Time: l.Time, Started: l.Time, Duration: max(1, time.Duration(l.Milliseconds*float64(time.Millisecond))), UserAgent: lines[0].Agent,
 			Operation: l.Operation, Method: l.Method, Route: l.Route, Path: l.Route, Query: l.Query, Named: l.Name, Status: l.Status, Refusals: l.Refusals,
+			RequestID: l.RequestID,
 		}
 		x.BodyHash, _ = strconv.ParseUint(l.Hash, 16, 64)
 		if l.Unusable {

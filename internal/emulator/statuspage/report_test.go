@@ -140,7 +140,7 @@ func TestReport_formats(t *testing.T) {
 	t.Parallel()
 	lines := []string{reportHead}
 	for range 12 {
-		lines = append(lines, attempt("createComputer", "POST", "/c", `"status":400,"name":"<b>*x* a@b.c","refusals":["No `+string(rune('a'+len(lines)))+`."]`))
+		lines = append(lines, attempt("createComputer", "POST", "/c", `"status":400,"name":"<b>*x* a@b.c","request_id":"req_1","refusals":["No `+string(rune('a'+len(lines)))+`."]`))
 	}
 	lines = append(lines, attempt("bulkCreateComputers", "POST", "/b", `"status":201,"objects":[{"id":"1","name":"c-1"},{"id":"2","name":"c-2"}]`))
 	r, err := ReadReport(inFolder(t, map[string]string{"a.jsonl": reportHead + "\n" + oneRead, "b.jsonl": strings.Join(lines, "\n"), "c.jsonl": "x"}))
@@ -160,7 +160,7 @@ func TestReport_formats(t *testing.T) {
 			t.Errorf("the page has %s", part)
 		}
 	}
-	for _, part := range []string{"c.jsonl: not a run report", "No b.", "No m.", "Only reads", "prefers-color-scheme", "Created computers c-1 to c-2"} {
+	for _, part := range []string{"c.jsonl: not a run report", "No b.", "UTC), request ID req_1: 400, No m.<", "Only reads", "prefers-color-scheme", "Created computers c-1 to c-2"} {
 		if !strings.Contains(texts["html"], part) {
 			t.Errorf("the page lacks %s", part)
 		}

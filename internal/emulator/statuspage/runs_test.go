@@ -93,7 +93,7 @@ func TestViewRun_failures(t *testing.T) {
 	check.Is(t, "the rows", got, want)
 	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × 503, 1 × no response, 1 × refused (HTTP 200)")
 	check.Is(t, "how many failed", r.FailedCount, 10)
-	check.Is(t, "the second of the computer", r.Failures[1].Each[1], failing{objects["3"].Ref, "10.0 s after the start (12:00:10.000 UTC)"})
+	check.Is(t, "the second of the computer", r.Failures[1].Each[1], failing{objects["3"].Ref, "10.0 s after the start (12:00:10.000 UTC): 409, In use."})
 }
 
 // A run under way lasts until now, and the legend explains what its bars show.

@@ -66,6 +66,8 @@ type Entry struct {
 	Named string `json:"-"`
 	// Refusals are why the service refused the request, or parts of one that it otherwise carried out.
 	Refusals []string `json:"refusals,omitempty"`
+	// RequestID is what the service calls a request that it refused, if its response has that.
+	RequestID string `json:"requestId,omitempty"`
 	// Fault is the kind of the fault that hit the request, empty for none.
 	Fault string `json:"fault,omitempty"`
 	// Changes are what the request did to objects, also if its response was lost.
