@@ -96,7 +96,7 @@ func TestStatusPage_failures(t *testing.T) {
 		"backend organization · make: exit 2 failed",
 		"rate-limited createComputer, paths with bulk, after 4 more always", "provisioning failure computers ci-*, step clone-repos 1 left",
 		"build failure all environments, phase building always", "bulk failure after 3 computers 1 left", "switched off provider-b always switched off sessions always",
-		"Computers 2, 1 failed · Environments 1, 1 failed · Members 1 · Repositories 4 Runs 5 failed. Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × no response ",
+		"Computers 2, 1 failed · Environments 1, 1 failed · Members 1 · Repositories 4 Runs 5 failed. Created computer ci-1 (provisioning failed) , web-1 , and environment backend (build failed) 1 × 404, 1 × 503, 1 × build failed, 1 × no response, 1 × provisioning failed ",
 		"no operation GET /api/v0/nothing: 404, There is no operation at the path /api/v0/nothing. Details GET /api/v0/nothing,", "Computer ci-1 : provisioning failed, Clone repositories: repository not found: <acme/api> Environment backend : build failed, make: exit 2 Run 1,", "no operation GET /api/v0/nothing 1 of 1 failed ",
 		"listMembers GET /api/v0/organization/users fault: drop-after-commit 1 of 1 failed ", "listComputers GET /api/v0/computers fault: status-before-commit 1 of 1 failed ",
 	)

@@ -42,6 +42,7 @@ type failure struct {
 	Count   int       `json:"count"`
 	Each    []failing `json:"-"`
 	next    string    // What to do, where that is certain.
+	result  string    // As a run counts it.
 }
 
 // failing is one request that failed, with when and why, or an object that did.
@@ -49,6 +50,10 @@ type failing struct {
 	Ref
 	Text string
 }
+
+// Failed is how many objects failed, or one for requests that name none, however often a client repeated them. All numbers of failures are sums
+// of it, except those of requests in the lanes.
+func (f *failure) Failed() int { return max(1, len(f.Objects)) }
 
 // First are the objects that a line names, and Others is how many it leaves out.
 func (f *failure) First() []Ref { return f.Objects[:min(len(f.Objects), failureObjects)] }
@@ -61,16 +66,16 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 		Ref
 	}
 	at, seen := map[[2]string]int{}, map[object]bool{}
-	add := func(what, why, next string, one failing) {
-		key := [2]string{what, why}
+	add := func(of failure, one failing) {
+		key := [2]string{of.What, of.Why}
 		i, known := at[key]
 		if !known {
 			i = len(failures)
-			at[key], failures = i, append(failures, failure{What: what, Why: why, next: next})
+			at[key], failures = i, append(failures, of)
 		}
 		f := &failures[i]
 		if one.Text != "" {
-			one.Text += ": " + why
+			one.Text += ": " + of.Why
 		}
 		if f.Count++; f.Count <= failureRows {
 			f.Each = append(f.Each, one)
@@ -89,7 +94,7 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 			one.Ref = Ref{Name: strings.TrimSuffix(Short(s.Named)+" of "+one.Name, " of ")}
 		}
 		if !s.isPartial() {
-			add(s.name(), s.outcome(), s.next(), one)
+			add(failure{What: s.name(), Why: s.outcome(), next: s.next(), result: s.result()}, one)
 			continue
 		}
 		for _, why := range s.Refusals {
@@ -97,19 +102,20 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 			if name, rest, _ := strings.Cut(why, ": "); slices.Contains(names, name) {
 				part.Ref, why = Ref{Name: Short(name)}, rest
 			}
-			add(s.name(), Short(s.result()+", "+why), s.next(), part)
+			add(failure{What: s.name(), Why: Short(s.result() + ", " + why), next: s.next(), result: s.result()}, part)
 		}
 	}
 	for _, c := range net {
 		if c.Failure != "" {
 			o := objects[c.ID]
 			o.Name = c.Name
-			add(sentence(noun(c.Kind)), strings.TrimSuffix(c.Failure+", "+o.Note, ", "), "Fix the cause, and apply again. The plan says whether it is replaced.", failing{Ref: o.Ref})
+			why := strings.TrimSuffix(c.Failure+", "+o.Note, ", ")
+			add(failure{What: sentence(noun(c.Kind)), Why: why, next: "Fix the cause, and apply again. The plan says whether it is replaced.", result: c.Failure}, failing{Ref: o.Ref})
 		}
 	}
 	for i := range failures {
 		f := &failures[i]
-		if f.Count > max(1, len(f.Objects)) {
+		if f.Count > f.Failed() {
 			f.Why += fmt.Sprintf(" (%d times)", f.Count)
 		}
 		if f.next != "" && ofProvider(spans[0].Entry) {

@@ -32,10 +32,10 @@ type runView struct {
 	Client            string
 	Changes           []changePart
 	Failures          []failure
-	FailedCount       int    // How many requests and objects failed.
+	FailedCount       int    // The sum of what failed.
 	OtherFailures     int    // How many are left out.
 	Rejected          int    // By 429.
-	Failed, Recovered string // What else went wrong, and did or did not remain so.
+	Failed, Recovered string // What remained failed, and did not, by result.
 	Started           statusTime
 	Duration, Reason  string   // The reason is empty for a run that waited for nothing.
 	Connected         bool     // Its process still has a connection.
@@ -351,17 +351,17 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 		switch s := &spans[i]; s.class {
 		case requestRejected:
 			r.Rejected++
-		case requestFailed:
-			failed[s.result()]++
 		case requestRecovered:
 			recovered[s.result()+s.after]++
 		}
 	}
-	r.Failed, r.Recovered = countedResults(failed), countedResults(recovered)
 	r.Failures, r.end, r.net = failuresOf(spans, net, objects), end, net
 	for i := range r.Failures {
-		r.FailedCount += max(1, len(r.Failures[i].Objects))
+		f := &r.Failures[i]
+		r.FailedCount += f.Failed()
+		failed[f.result] += f.Failed()
 	}
+	r.Failed, r.Recovered = countedResults(failed), countedResults(recovered)
 	for _, part := range []time.Duration{25, 50, 75, 100} {
 		r.Ticks = append(r.Ticks, Duration(end*part/100))
 	}

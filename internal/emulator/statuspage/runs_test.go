@@ -91,7 +91,7 @@ func TestViewRun_failures(t *testing.T) {
 		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found. Fix the cause, and apply again. The plan says whether it is replaced.",
 	}
 	check.Is(t, "the rows", got, want)
-	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 409, 1 × 503, 1 × no response, 1 × refused (HTTP 200)")
+	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × refused (HTTP 200), 1 × 409, 1 × 503, 1 × no response, 1 × provisioning failed")
 	check.Is(t, "how many failed", r.FailedCount, 10)
 	check.Is(t, "the second of the computer", r.Failures[1].Each[1], failing{objects["3"].Ref, "10.0 s after the start (12:00:10.000 UTC): 409, In use."})
 }
@@ -163,7 +163,7 @@ func TestViewRun_says(t *testing.T) {
 		"failures": {
 			[]Entry{
 				sent("createComputer", 0, 10*ms, 503, 1), sent("createComputer", s, 10*ms, 0, 1), sent("createComputer", 2*s, 10*ms, 503, 1), sent("deleteComputer", 3*s, 10*ms, 409, 2),
-			}, "Nothing changed", "3.0 s, mostly waiting to retry failures (2.0 s). In the client, without a request: 990 ms.", "2 × 503, 1 × 409, 1 × no response", "",
+			}, "Nothing changed", "3.0 s, mostly waiting to retry failures (2.0 s). In the client, without a request: 990 ms.", "1 × 409, 1 × 503, 1 × no response", "",
 		},
 		"waiting for computers": {
 			[]Entry{create(0, "ci-9", 6*s), create(0, "ci-10", 6*s), list(s), sent("createComputer", 2*s, 10*ms, 201, 1), list(5 * s), list(10 * s), list(14 * s)},
@@ -177,7 +177,7 @@ func TestViewRun_says(t *testing.T) {
 			"Created computer a", "10.0 s, mostly waiting because of the rate limit (8.0 s). Waiting for computer a to become active: 2.0 s.", "", "",
 		},
 		"numbers with zeros": {[]Entry{create(0, "ci-09", s), create(0, "ci-10", s)}, "Created 2 computers", "", "", ""},
-		"failed builds":      {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "", "", ""},
+		"failed builds":      {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "", "4 × provisioning failed, 1 × build failed", ""},
 		"a lost key":         {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, all of it in the client, without a request.", "", "1 lost response, recovered"},
 		"lost, and not found": {
 			[]Entry{unfound, limit, sent("listSessions", s, 10*ms, 200, 0), sent("listMembers", s, 10*ms, 200, 0).at("listMembers", "/api/v0/organization/users")},
@@ -193,7 +193,7 @@ func TestViewRun_says(t *testing.T) {
 			[]Entry{
 				sent("createComputer", 0, 10*ms, 201, 1).that("created", "a", s, "provisioning failed").that("created", "b", 2*s, "").that("created", "c", 100*time.Hour, "not yet"),
 				sent("deleteComputer", 20*ms, 10*ms, 204, 2).that("deleted", "b", 0, "").that("deleted", "x", 0, ""),
-			}, "Created computer a (provisioning failed) and c · deleted computer x", "", "", "",
+			}, "Created computer a (provisioning failed) and c · deleted computer x", "", "1 × provisioning failed", "",
 		},
 		"a refusal again and again": {
 			[]Entry{refused(0), refused(10 * s), refused(20 * s), sent("deleteComputer", 30*s, 10*ms, 204, 2).that("deleted", "a", 0, "")},
