@@ -52,7 +52,7 @@ type runView struct {
 	reasons []reason
 }
 
-// runLane is all requests of an operation, or of an address, or a wait.
+// runLane is all requests of an operation, or of an address, or what else took time.
 type runLane struct {
 	Name, Path     string
 	Objects        []Ref    // What the requests name, or the first ones of it. Without a kind, it does not exist.
@@ -91,6 +91,7 @@ type interval struct{ from, to time.Duration }
 // The classes of bars: what a request came to, and the time that retries waited.
 const (
 	barWait          = "wait"
+	barOwn           = "own" // The client's own time.
 	requestOK        = "ok"
 	requestRejected  = "rejected" // 429.
 	requestFailed    = "failed"
@@ -375,7 +376,7 @@ func viewRun(entries []Entry, objects map[string]Row, now, clock time.Time, conn
 	for _, lane := range lanes {
 		lane.finish(end, objects)
 	}
-	r.Lanes = append(waitLanes(r.reasons, end), lanes...)
+	r.Lanes = append(reasonLanes(r.reasons, end), lanes...)
 	for _, lane := range r.Lanes {
 		for _, bar := range lane.Bars {
 			r.Shows[bar.Class] = true

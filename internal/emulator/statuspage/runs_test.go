@@ -100,7 +100,7 @@ func TestViewRun_failures(t *testing.T) {
 func TestViewRun_connected(t *testing.T) {
 	t.Parallel()
 	r := viewRun([]Entry{sent("listComputers", 0, s, 200, 0)}, nil, runStart.Add(30*s), runStart, true, false)
-	if r.Duration != "30.0 s" || r.Reason != "30.0 s, all of it in the client, without a request." || fmt.Sprint(r.Shows) != "map[ok:true]" {
+	if r.Duration != "30.0 s" || r.Reason != "30.0 s, all of it in the client, without a request." || fmt.Sprint(r.Shows) != "map[ok:true own:true]" {
 		t.Errorf("%s, %s, %v", r.Duration, r.Reason, r.Shows)
 	}
 }
@@ -286,6 +286,8 @@ func TestViewRun_waterfall(t *testing.T) {
 		}
 	}
 	want := []string{
+		"In the client, without a request, 3.0 s, 3.0 s, [], []",
+		"  own 35.05% 14.95%: 3.0 s",
 		"Waiting because of the rate limit, 2.0 s, 2.0 s, [], []",
 		"  wait 20.00% 10.00%: 2.0 s",
 		"listComputers, 3 requests: 3 × 200, 2.0 s, [], []",
@@ -305,7 +307,7 @@ func TestViewRun_waterfall(t *testing.T) {
 	if r.Client != "CLI 1.16.4, provider 1.2.3" || r.Duration != "20.0 s" || r.Started.Age != "20.0 s ago" || r.Rejected != 1 || r.Failed != "" {
 		t.Errorf("run: %+v", r)
 	}
-	if l := r.Lanes[2]; l.Count != 3 || l.Rejected != 1 {
+	if l := r.Lanes[3]; l.Count != 3 || l.Rejected != 1 {
 		t.Errorf("lane: %+v", l)
 	}
 }

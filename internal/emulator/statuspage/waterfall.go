@@ -11,9 +11,9 @@ import (
 
 // reason is what a part of a run's time passed with, as far as the requests show.
 type reason struct {
-	name string
-	time []interval
-	wait bool
+	name  string
+	time  []interval
+	class string // Of its bars; empty for requests, which have lanes of their own.
 }
 
 // slowPause is the longest pause of a client that sends more slowly after a 429.
@@ -79,10 +79,10 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 		own = append(own, slower...)
 	}
 	reasons := []reason{
-		{"now waiting for " + whatNow, now, true}, {"waiting for " + what, objects, true},
-		{limit, limits, true}, {"waiting to retry failures", retries, true},
-		{repeated(refusals, known), repetitions, true}, {"waiting between repeated reads", repeats, true}, {"in requests", requests, false},
-		{"in the client, without a request", own, false},
+		{"now waiting for " + whatNow, now, barWait}, {"waiting for " + what, objects, barWait},
+		{limit, limits, barWait}, {"waiting to retry failures", retries, barWait},
+		{repeated(refusals, known), repetitions, barWait}, {"waiting between repeated reads", repeats, barWait}, {"in requests", requests, ""},
+		{"in the client, without a request", own, barOwn},
 	}
 	slices.SortStableFunc(reasons[1:], func(a, b reason) int { return cmp.Compare(length(b.time), length(a.time)) })
 	return reasons
@@ -199,11 +199,11 @@ func headline(reasons []reason, end time.Duration) string {
 	return strings.TrimSuffix(text, ".") + "." + rest
 }
 
-// waitLanes are the waits of a run, longest first.
-func waitLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
+// reasonLanes are what took time beside requests, longest first.
+func reasonLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
 	for _, r := range reasons {
 		took := length(r.time)
-		if !r.wait || took < pollPause {
+		if r.class == "" || took < pollPause {
 			continue
 		}
 		lane := &runLane{Name: sentence(r.name), Total: Duration(took), Label: Duration(took)}
@@ -211,7 +211,7 @@ func waitLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
 			r.time[i].to = max(r.time[i].to, r.time[i].from+end/barsPerAxis)
 		}
 		for _, wait := range union(r.time) {
-			lane.Bars = append(lane.Bars, barOf(wait, end, barWait, Duration(wait.to-wait.from)))
+			lane.Bars = append(lane.Bars, barOf(wait, end, r.class, Duration(wait.to-wait.from)))
 		}
 		lanes = append(lanes, lane)
 	}
