@@ -233,6 +233,24 @@ func TestViewRun_pending(t *testing.T) {
 	entries = []Entry{create(0, "c-5", 20*s), create(0, "c-4", time.Hour), list(10 * s), list(20 * s), list(40 * s), list(50 * s)}
 	now = viewRun(entries, nil, runStart.Add(time.Minute), runStart.Add(time.Minute), true, false)
 	check.Says(t, now.Reason, "Now waiting for computer c-4 to become active (40.0 s).", "Before: 20.0 s, all of it waiting for computer c-5 to become active.")
+	for _, tc := range []struct {
+		first, then int
+		says        string
+	}{
+		{10, 10, "10 computers to become active, 10 at a time (raise -parallelism, or use a fleet) (49.0 s). Before: 11.0 s,"}, {1, 10, "10 computers to become active, 10 at a time"},
+		{0, 10, "10 computers to become active (49.0 s)"}, {10, 9, "9 computers to become active (49.0 s)"}, {11, 10, "10 computers to become active (49.0 s)"},
+	} {
+		entries = nil
+		for i := range tc.first {
+			entries = append(entries, create(0, fmt.Sprint("a", i), 10*s))
+		}
+		entries = append(entries, list(5*s), list(10*s))
+		for i := range tc.then {
+			entries = append(entries, create(11*s, fmt.Sprint("b", i), time.Hour))
+		}
+		now = viewRun(append(entries, list(40*s), list(50*s)), nil, runStart.Add(time.Minute), runStart.Add(time.Minute), true, false)
+		check.Says(t, now.Reason, "Now waiting for "+tc.says)
+	}
 	check.Is(t, "the changes", fmt.Sprint(r.Changes), "[Created computers c-1 to c-3 (1 ready, 2 being provisioned)  and environment app (being built)]")
 }
 

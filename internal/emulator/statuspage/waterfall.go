@@ -39,8 +39,8 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 		next[s.from] = s
 	}
 	whole := []interval{{0, end}}
-	awaited, what := awaitedIn(spans, 0, func(c *Change) bool { return c.Until <= readyBy })
-	awaitedNow, whatNow := awaitedIn(spans, end, func(c *Change) bool { return c.Until > readyBy })
+	before, current := awaitedIn(spans, end, readyBy)
+	awaited := union(timesOf(before, ""))
 	var objects, repeats, slower, own []interval
 	idle := whole
 	take := func(all []interval) []interval {
@@ -50,8 +50,8 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 		return taken
 	}
 	requests, limits, retries, repetitions := take(sent), take(limited), take(retried), take(refused)
-	now := take(minus(union(awaitedNow), union(awaited))) // Before, the run waited for others too.
-	others := minus(whole, union(awaited))
+	now := take(minus(union(timesOf(current, "")), awaited)) // Before, the run waited for others too.
+	others := minus(whole, awaited)
 	for _, pause := range idle {
 		s := next[pause.to]
 		if s == nil || s.Method != "GET" || pause.to-pause.from < pollPause {
@@ -79,7 +79,7 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 		own = append(own, slower...)
 	}
 	reasons := []reason{
-		{"now waiting for " + whatNow, now, barWait}, {"waiting for " + what, objects, barWait},
+		{"now waiting for " + becoming(current, slices.Concat(before, current)), now, barWait}, {"waiting for " + becoming(before, before), objects, barWait},
 		{limit, limits, barWait}, {"waiting to retry failures", retries, barWait},
 		{repeated(refusals, known), repetitions, barWait}, {"waiting between repeated reads", repeats, barWait}, {"in requests", requests, ""},
 		{"in the client, without a request", own, barOwn},
@@ -115,18 +115,19 @@ func brief(name string) string {
 // becomes is what the client waits for an object to do.
 var becomes = map[string]string{"computers": "to become active", "environments": "to be built", "sessions": "to appear"}
 
-// awaitedIn is when the client waited for objects that it had changed, and for which: it read the state of each before and after it was
-// ready, or again and again. It waits at least until last.
-func awaitedIn(spans []runSpan, last time.Duration, is func(*Change) bool) (awaited []interval, what string) {
-	byKind, waits := map[string][]*Change{}, map[string][]interval{}
-	var kinds []string
+// awaiting is when the client waited for an object that it had changed.
+type awaiting struct {
+	*Change
+	interval
+}
+
+// awaitedIn are the waits for objects that are ready by a time, and those for others, which last until now: the client read the state of each
+// object before and after it was ready, or again and again.
+func awaitedIn(spans []runSpan, now time.Duration, readyBy int64) (before, current []awaiting) {
 	for i := range spans {
 		for at := range spans[i].Changes {
 			c, wait, reads := &spans[i].Changes[at], interval{spans[i].to, spans[i].to}, 0
-			if c.Until <= spans[i].Time.UnixMilli() || !is(c) {
-				continue
-			}
-			for j := i + 1; j < len(spans); j++ {
+			for j := i + 1; j < len(spans) && c.Until > spans[i].Time.UnixMilli(); j++ {
 				if s := &spans[j]; s.class != requestRejected && s.reads(c) {
 					reads, wait.to = reads+1, s.from
 					if s.Time.UnixMilli() >= c.Until {
@@ -134,28 +135,48 @@ func awaitedIn(spans []runSpan, last time.Duration, is func(*Change) bool) (awai
 					}
 				}
 			}
-			if reads < 2 {
-				continue
+			switch {
+			case reads < 2:
+			case c.Until > readyBy:
+				current = append(current, awaiting{c, interval{wait.from, max(wait.to, now)}})
+			default:
+				before = append(before, awaiting{c, wait})
 			}
-			wait.to = max(wait.to, last)
-			awaited, waits[c.Kind] = append(awaited, wait), append(waits[c.Kind], wait)
-			if byKind[c.Kind] == nil {
-				kinds = append(kinds, c.Kind)
-			}
-			byKind[c.Kind] = append(byKind[c.Kind], c)
+		}
+	}
+	return before, current
+}
+
+// timesOf are the times of the waits for objects of a kind, or of all.
+func timesOf(waits []awaiting, kind string) (times []interval) {
+	for _, w := range waits {
+		if kind == "" || w.Kind == kind {
+			times = append(times, w.interval)
+		}
+	}
+	return times
+}
+
+// becoming says what the client waited for. Only together with all waits so far, those of now show whether -parallelism limits it.
+func becoming(waits, all []awaiting) string {
+	var kinds []string
+	for _, w := range waits {
+		if !slices.Contains(kinds, w.Kind) {
+			kinds = append(kinds, w.Kind)
 		}
 	}
 	for i, kind := range kinds {
-		kinds[i] = quantity(len(byKind[kind]), noun(kind))
-		if len(byKind[kind]) == 1 {
-			kinds[i] = noun(kind) + " " + brief(byKind[kind][0].Name)
+		n, times := len(timesOf(waits, kind)), timesOf(all, kind)
+		kinds[i] = quantity(n, noun(kind))
+		if n == 1 {
+			kinds[i] = noun(kind) + " " + brief(waits[slices.IndexFunc(waits, func(w awaiting) bool { return w.Kind == kind })].Name)
 		}
 		kinds[i] += " " + becomes[kind]
-		if len(waits[kind]) > usualParallelism && most(waits[kind]) == usualParallelism {
+		if n >= usualParallelism && len(times) > usualParallelism && most(times) == usualParallelism {
 			kinds[i] += fmt.Sprintf(", %d at a time (raise -parallelism%s)", usualParallelism, map[string]string{"computers": ", or use a fleet"}[kind])
 		}
 	}
-	return awaited, strings.Join(kinds, " and ")
+	return strings.Join(kinds, " and ")
 }
 
 // usualParallelism is how many objects a CLI works on at a time by default.
