@@ -172,14 +172,14 @@ func (x *Entry) names(c *Change) bool {
 	return c.Kind != "usage-limits" && strings.Contains(x.Path+"?"+x.Query, c.ID)
 }
 
-// lists reports whether a request lists the objects of that kind.
-func (x *Entry) lists(c *Change) bool {
-	return strings.EqualFold(x.Operation, "list"+strings.ReplaceAll(c.Kind, "-", ""))
+// lists reports whether a request lists the objects of a kind.
+func (x *Entry) lists(kind string) bool {
+	return strings.EqualFold(x.Operation, "list"+strings.ReplaceAll(kind, "-", ""))
 }
 
 // reads reports whether a request reads the state of the object.
 func (x *Entry) reads(c *Change) bool {
-	return x.Method == "GET" && (x.lists(c) || strings.Contains(strings.ToLower(x.Operation), strings.TrimSuffix(c.Kind, "s")) && x.names(c))
+	return x.Method == "GET" && (x.lists(c.Kind) || strings.Contains(strings.ToLower(x.Operation), strings.TrimSuffix(c.Kind, "s")) && x.names(c))
 }
 
 // spansOf puts the requests of a run on its time axis, and recognizes retries and failures that did not remain.
@@ -253,7 +253,7 @@ func (s *runSpan) findLater(later []runSpan) {
 		case x.names(c):
 			s.class, s.after = requestRecovered, ", recovered"
 			return
-		case x.lists(c) && x.Time.UnixMilli() >= c.Listed:
+		case x.lists(c.Kind) && x.Time.UnixMilli() >= c.Listed:
 			s.class, s.after = requestRecovered, ", found later"
 		}
 	}

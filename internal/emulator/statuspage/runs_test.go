@@ -52,6 +52,12 @@ func (x Entry) at(operation, path string) Entry {
 	return x
 }
 
+// by is the request of another client.
+func (x Entry) by(agent string) Entry {
+	x.UserAgent = agent
+	return x
+}
+
 var objects = map[string]Row{"3": {Ref: Ref{"computers", "3", "web-1"}, Note: "Clone repositories: not found"}}
 
 // because adds the service's words to a refusal, or to a success with refusals.
@@ -199,7 +205,18 @@ func TestViewRun_says(t *testing.T) {
 			[]Entry{refused(0), refused(10 * s), refused(20 * s), sent("deleteComputer", 30*s, 10*ms, 204, 2).that("deleted", "a", 0, "")},
 			"Deleted computer a", "30.0 s, all of it repeating deleteComputer 2, refused 3 times: 409, It is in use.", "", "3 × 409, recovered",
 		},
-		"ten at a time":                   {eleven, "Created computers c-0 to c-10", "20.0 s, all of it waiting for 11 computers to become active, 10 at a time (raise -parallelism, or use a fleet).", "", ""},
+		"ten at a time": {eleven, "Created computers c-0 to c-10", "20.0 s, all of it waiting for 11 computers to become active, 10 at a time (raise -parallelism, or use a fleet).", "", ""},
+		"a search": {
+			[]Entry{sent("createComputer", 0, 10*ms, 503, 1), list(20 * ms), list(s), list(3 * s), list(7 * s), list(11 * s), list(15 * s)}, "Nothing changed",
+			"15.0 s, mostly waiting between repeated reads (8.0 s). Looking for what a failed request may have created: 7.0 s.", "1 × 503", "",
+		},
+		"no search": {
+			[]Entry{sent("createComputer", 0, 10*ms, 400, 1), list(20 * ms), list(s), sent("refreshComputer", s, 10*ms, 503, 2), list(3 * s)}, "Nothing changed",
+			"3.0 s, mostly waiting between repeated reads (2.0 s). In the client, without a request: 980 ms.", "1 × 400, 1 × 503", "",
+		},
+		"no search of another client": {
+			[]Entry{sent("createComputer", 0, 10*ms, 503, 1).by("curl"), list(20 * ms), list(s)}, "Nothing changed", "1.0 s, all of it waiting between repeated reads.", "1 × 503", "",
+		},
 		"what changes no object for good": {[]Entry{restart}, "Restarted computer web-1", "", "", ""},
 		"under way": {
 			[]Entry{list(0), sent("createComputer", 2*s, 0, 0, 1)}, "Nothing changed", "1 min, all of it in requests.", "", "",

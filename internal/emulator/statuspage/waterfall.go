@@ -3,6 +3,7 @@ package statuspage
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,8 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 		}
 	}
 	limited = union(limited)
+	rest := minus(repeats, union(searchesIn(spans)))
+	searches := minus(repeats, rest)
 	for _, pause := range minus(minus(idle, objects), repeats) {
 		if len(limited) > 0 && pause.from >= limited[0].from && pause.to-pause.from <= slowPause && next[pause.to] != nil {
 			slower = append(slower, pause)
@@ -81,11 +84,33 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 	reasons := []reason{
 		{"now waiting for " + becoming(current, slices.Concat(before, current)), now, barWait}, {"waiting for " + becoming(before, before), objects, barWait},
 		{limit, limits, barWait}, {"waiting to retry failures", retries, barWait},
-		{repeated(refusals, known), repetitions, barWait}, {"waiting between repeated reads", repeats, barWait}, {"in requests", requests, ""},
-		{"in the client, without a request", own, barOwn},
+		{repeated(refusals, known), repetitions, barWait}, {"waiting between repeated reads", rest, barWait},
+		{"looking for what a failed request may have created", searches, barWait}, {"in requests", requests, ""}, {"in the client, without a request", own, barOwn},
 	}
 	slices.SortStableFunc(reasons[1:], func(a, b reason) int { return cmp.Compare(length(b.time), length(a.time)) })
 	return reasons
+}
+
+// searchPause and searchTime limit the pauses of one search, each and in all.
+const searchPause, searchTime = 5 * time.Second, 8 * time.Second
+
+// searchesIn is when the provider listed objects again after a creation without a usable response, to see whether there is a new one. Other
+// clients do not do that.
+func searchesIn(spans []runSpan) (searches []interval) {
+	for i := range spans {
+		x, effect := spans[i].Entry, Effects[spans[i].Operation]
+		if effect.Verb != "created" || !x.isRetriable() || x.Status == http.StatusTooManyRequests || x.Status == http.StatusNotImplemented || !ofProvider(x) {
+			continue
+		}
+		at, left := spans[i].to, searchTime
+		for j := i + 1; j < len(spans) && left > 0; j++ {
+			s := &spans[j]
+			if pause := s.from - at; s.lists(effect.Kind) && pause >= 0 && pause <= min(searchPause, left) {
+				searches, at, left = append(searches, interval{at, s.from}), s.to, left-pause
+			}
+		}
+	}
+	return searches
 }
 
 // repeated says which refused requests the client repeated, and why the service refused the first one.
