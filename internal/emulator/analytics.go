@@ -32,37 +32,27 @@ func analyticsArea() area {
 	return area{routes, []anyTable{formerMemberTable, quietDayTable}}
 }
 
-// analyticsServed returns 403 unless the organization has analytics.
-func analyticsServed(r *request) error {
-	if tier := r.e.tier(); tier != TierEnterprise {
+// admitIf returns 403 unless the organization has analytics, and the caller is one that may see it.
+func (r *request) admitIf(admitted bool, refusal string) error {
+	switch tier := r.e.tier(); {
+	case tier != TierEnterprise:
 		return forbidden("The organization has the tier %s; analytics needs the tier enterprise.", tier)
-	}
-	if r.e.switched().noAnalytics {
+	case r.e.switched().noAnalytics:
 		return forbidden("Analytics is not enabled for the organization.")
+	case !admitted:
+		return forbidden("%s", refusal)
 	}
 	return nil
 }
 
 // admitManagers admits callers to the analytics of the whole organization.
 func admitManagers(r *request) error {
-	if err := analyticsServed(r); err != nil {
-		return err
-	}
-	if !r.who.manages() {
-		return forbidden("The analytics of the organization require a member with the Manager role or higher.")
-	}
-	return nil
+	return r.admitIf(r.who.manages(), "The analytics of the organization require a member with the Manager role or higher.")
 }
 
 // admitHumans admits callers to their own analytics.
 func admitHumans(r *request) error {
-	if err := analyticsServed(r); err != nil {
-		return err
-	}
-	if r.who.Kind != kindHuman {
-		return forbidden("A service account has no personal credits; this needs the API key of a member.")
-	}
-	return nil
+	return r.admitIf(r.who.Kind == kindHuman, "A service account has no personal credits; this needs the API key of a member.")
 }
 
 // daily serves an endpoint that has a row for each day, or with group_by several for each day.
@@ -95,15 +85,21 @@ func queryMyCost(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	own := slices.DeleteFunc(slices.Clone(w.people), func(p person) bool { return p.id != r.who.ID })
+	return reply{200, values{"data": w.rows(own, days, func(d *day) values { return myCostRow(key, d) }), "meta": meta}}, nil
+}
+
+// rows are those of each person on each day on which they were active.
+func (w *workforce) rows(people []person, days []*day, row func(*day) values) []values {
 	data := []values{}
-	for _, p := range w.people {
+	for _, p := range people {
 		for _, d := range days {
-			if p.id == r.who.ID && w.active(p, d.date) {
-				data = append(data, myCostRow(key, d.alone(p)))
+			if w.active(p, d.date) {
+				data = append(data, row(d.alone(p)))
 			}
 		}
 	}
-	return reply{200, values{"data": data, "meta": meta}}, nil
+	return data
 }
 
 // days reads the days that a request is about, at most so many, and whose they are; 0 means any number.
@@ -164,15 +160,7 @@ func getUserAnalytics(r *request) (reply, error) {
 		people = people[:size]
 		meta["has_more"], meta["next_cursor"] = true, people[size-1].id
 	}
-	data := []values{}
-	for _, p := range people {
-		for _, d := range days {
-			if w.active(p, d.date) {
-				data = append(data, usersRow(d.alone(p)))
-			}
-		}
-	}
-	return reply{200, values{"data": data, "meta": meta}}, nil
+	return reply{200, values{"data": w.rows(people, days, usersRow), "meta": meta}}, nil
 }
 
 // AllowAnalytics enables or disables analytics for the organization. While disabled, all its operations return 403.

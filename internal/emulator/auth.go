@@ -144,9 +144,7 @@ func (e *Emulator) AddHuman(h Human) (id, key string, err error) {
 	now := e.clock.Now()
 	id, key = newID("user_", now), newKeyValue()
 	err = e.store.db.Update(func(tx *bolt.Tx) error {
-		k := keyRecord{
-			ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, born: born{CreatedAt: millis(now)},
-		}
+		k := keyRecord{ID: newID("key_", now), Name: "added", Hash: hashKey(key), OwnerKind: kindHuman, OwnerID: id, born: born{CreatedAt: millis(now)}}
 		return errors.Join(addMember(tx, h, id, now), putKey(tx, k))
 	})
 	if err != nil {
@@ -214,9 +212,7 @@ func (e *Emulator) SetTier(tier string) error {
 }
 
 // tier is the organization's tier now.
-func (e *Emulator) tier() string {
-	return cmp.Or(e.switched().tier, e.opts.Tier)
-}
+func (e *Emulator) tier() string { return cmp.Or(e.switched().tier, e.opts.Tier) }
 
 // needsTeam admits callers of an organization that has at least the team tier.
 func needsTeam(r *request) error {

@@ -198,10 +198,7 @@ func editCIWorkflow(r *request) (reply, error) {
 }
 
 func readCIEdit(f *fields) ciEdit {
-	in := ciEdit{
-		action:         f.text("action"),
-		automationName: f.text("automationName"), mode: f.text("modeId"),
-	}
+	in := ciEdit{action: f.text("action"), automationName: f.text("automationName"), mode: f.text("modeId")}
 	if changes := f.object("changes"); changes != nil {
 		in.changes = readCIChanges(changes)
 	} else if in.action == ciChange && !f.has("changes") {
@@ -262,10 +259,7 @@ func readCIChanges(f *fields) ciChanges {
 }
 
 func (c ciChanges) apply(d ciDefinition) ciDefinition {
-	for _, field := range []struct {
-		to *string
-		by *string
-	}{
+	for _, field := range []struct{ to, by *string }{
 		{&d.Name, c.name}, {&d.YAMLParams, c.yamlParams}, {&d.CustomPrompt, c.customPrompt}, {&d.Schedule, c.schedule},
 		{&d.Model, c.model}, {&d.ReasoningEffort, c.reasoningEffort},
 	} {

@@ -164,13 +164,13 @@ func bulkCreateComputers(r *request) (reply, error) {
 	made, response := []computerView{}, values{"requestedQuantity": quantity}
 	var failure *bulkFailure
 	r.e.program(func(s *switches) {
-		if s.bulk != nil && s.bulk.after < quantity {
+		if s.bulk != nil && s.bulk.After < quantity {
 			failure, s.bulk = s.bulk, nil
 		}
 	})
 	for suffix := 1; len(made) < quantity; suffix++ {
-		if failure != nil && len(made) == failure.after {
-			response["error"] = values{"message": failure.message}
+		if failure != nil && len(made) == failure.After {
+			response["error"] = values{"message": failure.Message}
 			break
 		}
 		c := model
@@ -189,5 +189,5 @@ func bulkCreateComputers(r *request) (reply, error) {
 
 // FailBulkAfter makes the next bulk creation of more than n computers stop after n, with this message in its response.
 func (e *Emulator) FailBulkAfter(n int, message string) {
-	e.program(func(s *switches) { s.bulk = &bulkFailure{after: n, message: message} })
+	e.program(func(s *switches) { s.bulk = &bulkFailure{n, message} })
 }

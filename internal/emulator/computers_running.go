@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,20 +111,12 @@ func getComputerMetrics(r *request) (reply, error) {
 	}
 	samples := []values{}
 	for at := first; !at.Add(sampleEvery).After(end); at = at.Add(sampleEvery) {
-		if !c.sleptDuring(millis(at), millis(at.Add(sampleEvery))) {
+		from, to := millis(at), millis(at.Add(sampleEvery))
+		if !slices.ContainsFunc(c.Slept, func(s span) bool { return s.From < to && from < s.To }) {
 			samples = append(samples, c.sampleAt(at))
 		}
 	}
 	return reply{200, samples}, nil
-}
-
-func (c *computer) sleptDuring(from, to int64) bool {
-	for _, s := range c.Slept {
-		if s.From < to && from < s.To {
-			return true
-		}
-	}
-	return false
 }
 
 // sampleAt is the usage during an interval, with memory and disk in bytes. It depends only on the computer and the time.

@@ -82,13 +82,7 @@ func newControls(e *Emulator) *http.ServeMux {
 			e.FailProvisioning(in)
 			return nil
 		}),
-		"POST bulk-failures": takes(func(in struct {
-			After   int
-			Message string
-		}) error {
-			e.FailBulkAfter(in.After, in.Message)
-			return nil
-		}),
+		"POST bulk-failures":  takes(func(in bulkFailure) error { e.FailBulkAfter(in.After, in.Message); return nil }),
 		"POST build-failures": takes(e.FailBuild),
 
 		"POST computers/{id}/sleep":       onObject(e.Sleep),
@@ -97,20 +91,13 @@ func newControls(e *Emulator) *http.ServeMux {
 		"POST computers/{id}/daemon-down": onObject(e.UnavailableDaemon),
 		"POST computers/{id}/daemon-up":   onObject(e.RestoreDaemon),
 
-		"POST environments/on":                   does(func() { e.AllowEnvironments(true) }),
-		"POST environments/off":                  does(func() { e.AllowEnvironments(false) }),
 		"POST environments/{id}/build":           onObject(e.StartBuild),
 		"POST default-environment":               takes(func(in struct{ EnvironmentID string }) error { return e.SetDefaultEnvironment(in.EnvironmentID) }),
 		"POST source-providers/{id}/available":   onObject(func(id string) error { return e.SetSourceProvider(id, true) }),
 		"POST source-providers/{id}/unavailable": onObject(func(id string) error { return e.SetSourceProvider(id, false) }),
 
-		"POST sessions/on":  does(func() { e.AllowSessions(true) }),
-		"POST sessions/off": does(func() { e.AllowSessions(false) }),
-		"POST sessions/settings-on-reads": takes(func(in struct{ On bool }) error {
-			e.SessionSettingsOnReads(in.On)
-			return nil
-		}),
-		"POST sessions/{id}": changes(e.ChangeSession),
+		"POST sessions/settings-on-reads": takes(func(in struct{ On bool }) error { e.SessionSettingsOnReads(in.On); return nil }),
+		"POST sessions/{id}":              changes(e.ChangeSession),
 		"POST sessions/{id}/answers": changes(func(id string, in sessionAnswerBody) error {
 			answer, err := in.answer()
 			if err != nil {
@@ -120,13 +107,11 @@ func newControls(e *Emulator) *http.ServeMux {
 		}),
 		"POST sessions/{id}/messages": changes(e.AddMessage),
 
-		"POST tier":          takes(func(in struct{ Tier string }) error { return e.SetTier(in.Tier) }),
-		"POST analytics/on":  does(func() { e.AllowAnalytics(true) }),
-		"POST analytics/off": does(func() { e.AllowAnalytics(false) }),
-		"POST quiet-days":    takes(func(in struct{ Date string }) error { return e.AddQuietDay(in.Date) }),
-		"POST humans":        jsonHandler(e.addHuman),
-		"POST invitations":   takes(func(in struct{ Email, Role string }) error { return e.Invite(in.Email, in.Role) }),
-		"POST seats":         takes(func(in struct{ Seats int }) error { return e.SetSeats(in.Seats) }),
+		"POST tier":        takes(func(in struct{ Tier string }) error { return e.SetTier(in.Tier) }),
+		"POST quiet-days":  takes(func(in struct{ Date string }) error { return e.AddQuietDay(in.Date) }),
+		"POST humans":      jsonHandler(e.addHuman),
+		"POST invitations": takes(func(in struct{ Email, Role string }) error { return e.Invite(in.Email, in.Role) }),
+		"POST seats":       takes(func(in struct{ Seats int }) error { return e.SetSeats(in.Seats) }),
 		"POST enterprise-controls": takes(func(in struct {
 			Settings map[string]json.RawMessage
 			Email    string
@@ -134,9 +119,7 @@ func newControls(e *Emulator) *http.ServeMux {
 			return e.ChangeEnterpriseControls(in.Settings, in.Email)
 		}),
 
-		"POST integration/on":  does(func() { e.ConnectIntegration(true) }),
-		"POST integration/off": does(func() { e.ConnectIntegration(false) }),
-		"POST repositories":    takes(e.ConnectRepository),
+		"POST repositories": takes(e.ConnectRepository),
 		"DELETE repositories": func(r *http.Request) (int, any, error) {
 			return done(e.DisconnectRepository(r.URL.Query().Get("url")))
 		},
@@ -155,6 +138,11 @@ func newControls(e *Emulator) *http.ServeMux {
 		"POST wiki-runs/{id}/video-overview": changes(func(id string, in struct{ VideoOverview map[string]any }) error {
 			return e.SetVideoOverview(id, in.VideoOverview)
 		}),
+	}
+	for name, allow := range map[string]func(bool){
+		"environments": e.AllowEnvironments, "sessions": e.AllowSessions, "analytics": e.AllowAnalytics, "integration": e.ConnectIntegration,
+	} {
+		table["POST "+name+"/on"], table["POST "+name+"/off"] = does(func() { allow(true) }), does(func() { allow(false) })
 	}
 	mux := http.NewServeMux()
 	for pattern, operation := range table {

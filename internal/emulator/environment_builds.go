@@ -158,15 +158,17 @@ func (r *request) build(env *environment, id string) (*build, error) {
 	return buildTable.get(r.tx, key(env.ID, id), notFound("The environment %q has no build with the ID %q.", env.Name, id))
 }
 
-// activeBuild returns the build that the environment runs on: the last one that succeeded, or nil.
-func (r *request) activeBuild(env *environment, latest *build) (*build, error) {
+// builds returns the latest build, and the one that the environment runs on: the last one that succeeded, or nil.
+func (r *request) builds(env *environment) (latest, active *build, err error) {
+	latest, err = r.build(env, env.LatestBuild)
 	switch {
+	case err != nil:
 	case latest.at(r.now).status == buildSucceeded:
-		return latest, nil
+		active = latest
 	case env.ActiveBuild != "":
-		return r.build(env, env.ActiveBuild)
+		active, err = r.build(env, env.ActiveBuild)
 	}
-	return nil, nil
+	return latest, active, err
 }
 
 // startBuild gives an environment, which the caller stores, its next build. One that runs is superseded.

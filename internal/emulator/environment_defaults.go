@@ -206,11 +206,7 @@ func setDefaultEnvironment(r *request) (reply, error) {
 	if env.Owner != scopeOrganization {
 		return reply{}, refuse("default-scope", "The environment %q has the scope user; the default has the scope organization.", env.Name)
 	}
-	latest, err := r.build(env, env.LatestBuild)
-	if err != nil {
-		return reply{}, err
-	}
-	active, err := r.activeBuild(env, latest)
+	_, active, err := r.builds(env)
 	if err != nil {
 		return reply{}, err
 	}

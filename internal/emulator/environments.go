@@ -95,11 +95,7 @@ func environmentArea() area {
 
 // environmentView shows an environment now. Listings leave out why a build failed.
 func (r *request) environmentView(env *environment, defaultID string, listed bool) (environmentView, error) {
-	latest, err := r.build(env, env.LatestBuild)
-	if err != nil {
-		return environmentView{}, err
-	}
-	active, err := r.activeBuild(env, latest)
+	latest, active, err := r.builds(env)
 	if err != nil {
 		return environmentView{}, err
 	}

@@ -48,11 +48,7 @@ func (r *request) fileComputer() (*computer, error) {
 	if err != nil {
 		return nil, err
 	}
-	reachable := c.progressAt(r.now).status == statusActive && !c.DaemonDown
-	if c.ProviderType == providerBYOM && c.HostID == "" {
-		reachable = false
-	}
-	if !reachable {
+	if c.progressAt(r.now).status != statusActive || c.DaemonDown || c.ProviderType == providerBYOM && c.HostID == "" {
 		return nil, fail(http.StatusFailedDependency, "The daemon on the computer %q cannot be reached.", c.Name)
 	}
 	return c, nil
@@ -60,9 +56,7 @@ func (r *request) fileComputer() (*computer, error) {
 
 func createFileUpload(r *request, c *computer) (reply, error) {
 	f, fileName := r.fields(), r.params["fileName"]
-	object := storedObject{
-		Object: newID("obj_", r.now), Size: f.integer("sizeBytes"), ContentType: f.text("contentType"),
-	}
+	object := storedObject{newID("obj_", r.now), f.integer("sizeBytes"), f.text("contentType")}
 	former, err := uploadTable.get(r.tx, key(c.ID, fileName), nil)
 	if former != nil { // An upload of the same name that was never completed.
 		r.e.removeObjectOnCommit(r.tx, former.Object)

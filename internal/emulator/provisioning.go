@@ -81,8 +81,8 @@ type switches struct {
 }
 
 type bulkFailure struct {
-	after   int
-	message string
+	After   int
+	Message string
 }
 
 // program changes what is programmed.

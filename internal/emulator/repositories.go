@@ -76,33 +76,21 @@ func repositoryAddress(address string) (host, fullName string, ok bool) {
 // repositoryKey is the form in which full names are the same.
 func repositoryKey(fullName string) string { return strings.ToLower(fullName) }
 
-// checkRepository returns the host and full name of a repository, or an error if it cannot be connected.
-func checkRepository(given Repository) (host, fullName string, err error) {
+func connectRepository(tx *bolt.Tx, given Repository) error {
 	host, fullName, ok := repositoryAddress(given.URL)
+	known, err := repositoryTable.get(tx, repositoryKey(fullName), nil)
+	address := "https://" + host + "/" + fullName
 	switch {
 	case !ok:
-		return "", "", fmt.Errorf("the URL %q must have the form https://host/owner/name", given.URL)
+		return fmt.Errorf("the URL %q must have the form https://host/owner/name", given.URL)
 	case !slices.Contains([]string{"", permissionAdmin, permissionWrite, permissionRead}, given.UserPermission):
-		return "", "", fmt.Errorf("the permission %q is not admin, write, or read", given.UserPermission)
-	}
-	return host, fullName, nil
-}
-
-func connectRepository(tx *bolt.Tx, given Repository) error {
-	host, fullName, err := checkRepository(given)
-	if err != nil {
-		return err
-	}
-	given.DefaultBranch = cmp.Or(given.DefaultBranch, "main")
-	given.UserPermission = cmp.Or(given.UserPermission, permissionAdmin)
-	given.URL = "https://" + host + "/" + fullName
-	known, err := repositoryTable.get(tx, repositoryKey(fullName), nil)
-	switch {
+		return fmt.Errorf("the permission %q is not admin, write, or read", given.UserPermission)
 	case err != nil:
 		return err
-	case known != nil && !strings.EqualFold(known.URL, given.URL):
+	case known != nil && !strings.EqualFold(known.URL, address):
 		return fmt.Errorf("the repository %s is already connected and has the same name", known.URL)
 	}
+	given.URL, given.DefaultBranch, given.UserPermission = address, cmp.Or(given.DefaultBranch, "main"), cmp.Or(given.UserPermission, permissionAdmin)
 	return repositoryTable.put(tx, repositoryKey(fullName), connectedRepository{given, fullName})
 }
 

@@ -207,9 +207,7 @@ func (e *Emulator) limitRate(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // setTime makes the Date header follow the emulator's clock instead of the machine's.
-func (e *Emulator) setTime(h http.Header) {
-	h.Set("Date", e.clock.Now().UTC().Format(http.TimeFormat))
-}
+func (e *Emulator) setTime(h http.Header) { h.Set("Date", e.clock.Now().UTC().Format(http.TimeFormat)) }
 
 // timeOf converts the API's Unix milliseconds.
 func timeOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -128,8 +128,7 @@ func (r *request) checkRunsOn(s *session) error {
 func readImages(f *fields) []json.RawMessage {
 	var blocks []json.RawMessage
 	for _, image := range f.objects("images") {
-		source := map[string]string{"type": image.text("type"), "data": readBase64(image)}
-		source["mediaType"] = image.text("mediaType")
+		source := map[string]string{"type": image.text("type"), "data": readBase64(image), "mediaType": image.text("mediaType")}
 		blocks = append(blocks, blockOf("image", values{"source": source}))
 	}
 	return blocks

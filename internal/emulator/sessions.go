@@ -172,18 +172,16 @@ func (s *session) view(a *sessionActivity) sessionView {
 	}
 }
 
-// withSettings is the view that a creation and an update answer.
-func (r *request) withSettings(s *session) sessionView {
-	v := s.view(s.present(r.now))
+// withSettings is a session while it does something, with its settings: what it does now, or what listings show.
+func (r *request) withSettings(s *session, a *sessionActivity) sessionView {
+	v := s.view(a)
 	v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
 	return v
 }
 
 // listedView is the view in a listing, which has no artifacts yet.
 func (r *request) listedView(s *session) sessionView {
-	v := s.view(&s.Activities[s.listed(r.e, r.now)])
-	v.SessionSettings = s.Settings.shown(r.e.opts.ShuffleLists)
-	return v
+	return r.withSettings(s, &s.Activities[s.listed(r.e, r.now)])
 }
 
 // sessionName is where a session runs.
@@ -303,7 +301,7 @@ func createSession(r *request) (reply, error) {
 	s.Settings = defaults
 	change := r.noteChange(s.ID, r.sessionName(s))
 	change.Until, change.Listed = now+orDefault(r.e.opts.SessionDelay, defaultSessionDelay).Milliseconds(), now+orDefault(r.e.opts.SessionListDelay, defaultSessionListDelay).Milliseconds()
-	return reply{201, r.withSettings(s)}, s.save(r.tx)
+	return reply{201, r.withSettings(s, s.present(r.now))}, s.save(r.tx)
 }
 
 func getSession(r *request, s *session) (reply, error) {

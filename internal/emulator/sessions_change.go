@@ -34,7 +34,7 @@ func updateSession(r *request) (reply, error) {
 		s.ChangedAt = millis(r.now)
 		r.noteChange(s.ID, r.sessionName(s))
 	}
-	return reply{200, r.withSettings(s)}, s.save(r.tx)
+	return reply{200, r.withSettings(s, s.present(r.now))}, s.save(r.tx)
 }
 
 func interruptSession(r *request, s *session) (reply, error) {

@@ -341,7 +341,7 @@ func (p switches) view() []statuspage.Fault {
 		views = append(views, statuspage.Fault{Kind: "build failure", For: objectsNamed("environments", f.Name) + ", phase " + f.Phase, Left: timesLeft(f.Times)})
 	}
 	if p.bulk != nil {
-		views = append(views, statuspage.Fault{Kind: "bulk failure", For: fmt.Sprintf("after %d computers", p.bulk.after), Left: timesLeft(1)})
+		views = append(views, statuspage.Fault{Kind: "bulk failure", For: fmt.Sprintf("after %d computers", p.bulk.After), Left: timesLeft(1)})
 	}
 	off := map[string]bool{"environments": p.noEnvironments, "sessions": p.noSessions, "analytics": p.noAnalytics, "repositories": p.noIntegration}
 	for id, available := range p.providers {

@@ -91,9 +91,7 @@ func (r *request) sees(run *wikiRun) bool {
 }
 
 // changes reports whether the caller may change or delete a run that it sees.
-func (r *request) changes(run *wikiRun) bool {
-	return run.Owner.ID == r.who.ID || r.who.manages()
-}
+func (r *request) changes(run *wikiRun) bool { return run.Owner.ID == r.who.ID || r.who.manages() }
 
 func (r *request) wikiRunView(run *wikiRun) (wikiRunView, error) {
 	_, covered, err := r.repositoryByURL(run.RepoURL)

@@ -72,23 +72,19 @@ const (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "control" {
-		if err := control(context.Background(), os.Args[2:], os.Stdout); err != nil {
-			fail(err)
-		}
+	switch first := strings.Join(os.Args[1:min(2, len(os.Args))], ""); first {
+	case "control":
+		failIf(control(context.Background(), os.Args[2:], os.Stdout))
 		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "report" {
-		if err := report(os.Args[2:], os.Stdout, os.Stderr); err != nil {
-			fail(err)
-		}
+	case "report":
+		failIf(report(os.Args[2:], os.Stdout, os.Stderr))
 		return
 	}
 	s, err := parse(os.Args[1:], os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 	case err != nil:
-		fail(err)
+		failIf(err)
 	case s.printVersion:
 		fmt.Println("agentyard-emulator", versionText())
 	case s.command != nil:
@@ -100,15 +96,15 @@ func main() {
 	default:
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		if err := serve(ctx, s, os.Stdout, os.Stderr); err != nil {
-			fail(err)
-		}
+		failIf(serve(ctx, s, os.Stdout, os.Stderr))
 	}
 }
 
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, "agentyard-emulator:", err)
-	os.Exit(1)
+func failIf(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "agentyard-emulator:", err)
+		os.Exit(1)
+	}
 }
 
 // settings are what the command line says.
