@@ -268,15 +268,11 @@ func (c *Client) ListOwned(ctx context.Context, account string) ([]Computer, err
 	return c.listings.All(ctx, account)
 }
 
-// CheckAccess checks during a plan that the key, its role, and base_url can manage computers. A creation needs the same
-// listing, so the check adds no request.
+// CheckAccess checks during a plan that the key, its role, and base_url can manage computers.
 func (c *Client) CheckAccess(ctx context.Context, account string) error {
 	purpose := "computers"
 	if account != "" {
 		purpose = "computers of service accounts"
 	}
-	return c.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
-		_, err := c.ledger.View(ctx, account)
-		return err
-	})
+	return c.ledger.CheckAccess(ctx, purpose, account)
 }

@@ -44,6 +44,15 @@ func NewLedger[T any, P wire.RecordOf[T]](c *transport.Conn, l *collection.Listi
 	return &Ledger[T]{listing: l, conn: c, ref: ref, refs: wire.Refs[T, P], known: map[string]*known[T]{}}
 }
 
+// CheckAccess checks during a plan that objects can be created, once for each purpose. A creation needs the same listing, so this adds no
+// request.
+func (l *Ledger[T]) CheckAccess(ctx context.Context, purpose, key string) error {
+	return l.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
+		_, err := l.View(ctx, key)
+		return err
+	})
+}
+
 // Lock waits until this process creates no other object with a name in a collection. The caller must call unlock.
 func (l *Ledger[T]) Lock(ctx context.Context, key, name string) (unlock func(), err error) {
 	return l.locks.Lock(ctx, key+"/"+name)

@@ -45,11 +45,8 @@ func New(conn *transport.Conn) *Client {
 // time share one listing.
 func (c *Client) List(ctx context.Context, account string) ([]Environment, error) {
 	all, err := c.listings.All(ctx, account)
-	if err != nil {
-		return nil, err
-	}
 	wire.SortByName(all)
-	return all, nil
+	return all, err
 }
 
 // Find returns the environments that are wanted, from the same listing.
@@ -174,10 +171,7 @@ func (c *Client) Update(ctx context.Context, id, scope string, body UpdateReques
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.conn.CheckOnce(ctx, "environments", func(ctx context.Context) error {
-		_, err := c.ledger.View(ctx, collection.Organization)
-		return err
-	})
+	return c.ledger.CheckAccess(ctx, "environments", collection.Organization)
 }
 
 // deleteRetryTime is how long a deletion is retried after a 409.

@@ -63,11 +63,8 @@ func (a *Account) MissingField() string { return wire.MissingIf(a.Name == "", "n
 // List returns all accounts of the organization, ordered by name. Calls in a short time share one listing.
 func (c *Client) List(ctx context.Context) ([]Account, error) {
 	all, err := c.accounts.All(ctx, collection.Organization)
-	if err != nil {
-		return nil, err
-	}
 	wire.SortByName(all)
-	return all, nil
+	return all, err
 }
 
 // ListNamed returns the accounts with a name from the same listing.
@@ -138,8 +135,5 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts and their keys.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.conn.CheckOnce(ctx, "service accounts", func(ctx context.Context) error {
-		_, err := c.ledger.View(ctx, collection.Organization)
-		return err
-	})
+	return c.ledger.CheckAccess(ctx, "service accounts", collection.Organization)
 }
