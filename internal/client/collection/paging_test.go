@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
@@ -154,6 +155,7 @@ func TestPaged_failureIsForgotten(t *testing.T) {
 	check.Is(t, "read", read(t.Context(), p, "", 0), "1 broken")
 	b.pages["a"] = Page[[]int]{Content: []int{2}, Next: ""}
 	check.Is(t, "after the failure", read(t.Context(), p, "", 0), "1 2 ")
+	check.Is(t, "pages that were read", len(b.came), 4)
 }
 
 // A canceled reader does not cancel the page of another reader.
@@ -298,4 +300,11 @@ func TestNewPages_query(t *testing.T) {
 		_, err := Gather(pages.All(t.Context(), key), 0)
 		check.Fails(t, err, want)
 	}
+}
+
+// An object that is missing is new for three minutes: one for its listing, and two for the difference between clocks.
+func TestIsYoung(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	check.Is(t, "young", []bool{IsYoung(now, now.Add(time.Second-3*time.Minute)), IsYoung(now, now.Add(-3*time.Minute))}, []bool{true, false})
 }

@@ -2,6 +2,7 @@ package environments
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -440,7 +441,7 @@ func TestCreateEnvironment_sendsOnlyWhatIsSet(t *testing.T) {
 		`{"name":"ci","repositories":[]}`:                                        {Name: "ci", Repositories: []Repository{}},
 		`{"name":"ci","scope":"organization","repositories":[{"url":"u","script":"s"}],"setupScript":"x","sourceId":"src_1","makeOrganizationDefault":true}`: {Name: "ci", Scope: ScopeOrganization, Repositories: aCreation.Repositories, SetupScript: "x", SourceID: "src_1", MakeOrganizationDefault: true},
 	} {
-		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed(), "POST ": `201 {"id":"env_1","buildId":"bld_1"}`}))
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": listed(), "POST ": `201 {"environment":{"id":"env_1","buildId":"bld_1"}}`}))
 		made, err := c.Create(t.Context(), body)
 		check.Must(t, err)
 		check.Is(t, "sent", rec.Bodies[len(rec.Bodies)-1], want)
@@ -473,6 +474,37 @@ func TestCreateEnvironment_whatItMayHaveMade(t *testing.T) {
 		var e Environment
 		check.Must(t, json.Unmarshal([]byte(env("env_1", "ci", there)), &e))
 		check.Is(t, there, []bool{tc.body.hasName(&e), tc.body.hasName(&e) && tc.body.isWanted(&e)}, []bool{tc.hasName, tc.isWanted})
+	}
+}
+
+// A renamed environment has its new name in its scope, and its old name is free at once.
+func TestCreateEnvironment_afterARename(t *testing.T) {
+	t.Parallel()
+	made := 0
+	c, rec, _ := area.ServeShort(t, func(call string) string {
+		switch call {
+		case "GET ":
+			return listed()
+		case "POST ":
+			made++
+			return fmt.Sprintf(`201 {"id":"env_%d"}`, made)
+		}
+		return `200 {"id":"env_1"}`
+	})
+	creates := func(name, scope string) error {
+		_, err := c.Create(t.Context(), CreateRequest{Name: name, Scope: scope})
+		return err
+	}
+	check.Must(t, creates("old", ScopeUser))
+	name := "new"
+	_, err := c.Update(t.Context(), "env_1", ScopeUser, UpdateRequest{Name: &name})
+	check.Must(t, err)
+	check.Must(t, creates("old", ScopeUser))
+	check.Must(t, creates("new", ScopeOrganization))
+	rec.Want(t, "GET ", "POST ", "PATCH /env_1", "POST ", "POST ")
+	var exists *create.ExistsError
+	if err := creates("new", ScopeUser); !errors.As(err, &exists) || exists.Found[0].Object != "environment" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -74,6 +74,10 @@ func TestCreateAPIKey(t *testing.T) {
 			prepare: func(s *keyring) { s.add("old", revoked); s.add("theirs", nil) },
 			call:    replaces(Renewal{ID: "old"}), wantErr: []string{"already exists", "theirs"}, wantLive: "[theirs]",
 		},
+		"taken for revoked, and works": {
+			prepare: func(s *keyring) { s.add("old", nil) },
+			call:    replaces(Renewal{ID: "old", IsRevoked: true}), wantErr: []string{"works"}, wantLive: "[old]",
+		},
 		"spares one in its grace": {prepare: func(s *keyring) { s.add("old", revoked); s.add("spare", nil) }, call: replaces(Renewal{ID: "old", InGrace: []string{"spare"}}), want: "made-1", wantLive: "[spare made-1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,6 +207,7 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 		"refused":         {403, "", `{"detail":"no","status":403,"title":"x"}`, 0},
 		"without a value": {201, "", `{"apiKey":{"id":"k","name":"ci"}}`, 0},
 		"without a name":  {201, "", `{"apiKey":{"id":"k","value":"fk"}}`, 0},
+		"known before":    {201, "", `{"apiKey":{"id":"known","value":"fk","name":"ci"}}`, 0},
 		"of another name": {201, "", `{"apiKey":{"id":"k","value":"fk","name":"deploy"}}`, 0},
 	} {
 		c, rec, _ := area.Serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -211,14 +216,14 @@ func TestCreateAPIKey_readsItsAnswer(t *testing.T) {
 				w.Header().Set("Date", tc.date)
 			}
 			if r.Method == http.MethodGet {
-				clienttest.RespondJSON(w, 200, `{"apiKeys":[]}`)
+				clienttest.RespondJSON(w, 200, `{"apiKeys":[{"id":"known","name":"ci","isRevoked":true}]}`)
 				return
 			}
 			clienttest.RespondJSON(w, tc.status, tc.answer)
 		})
 		made, err := c.CreateKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci "})
 		var lost *create.LostError
-		useless := name == "without a value" || name == "of another name"
+		useless := name == "without a value" || name == "of another name" || name == "known before"
 		switch {
 		case name == "refused" && (transport.StatusOf(err) != 403 || errors.As(err, &lost)), useless && err == nil:
 			t.Errorf("%s: %v", name, err)
@@ -351,6 +356,18 @@ func TestCreateAPIKey_concurrently(t *testing.T) {
 	if made != 1 || stopped != 7 || fmt.Sprint(s.live()) != "[made-2]" {
 		t.Errorf("%d made, %d stopped, live: %v", made, stopped, s.live())
 	}
+}
+
+// CreateMissingKey does not refuse because of a key that was revoked since the listing.
+func TestCreateMissingKey_looksAgain(t *testing.T) {
+	t.Parallel()
+	s, c := newKeyring(t)
+	s.add("old", nil)
+	_, err := c.ListKeys(t.Context(), "sa")
+	check.Must(t, err)
+	s.end("old", s.clk.Now())
+	made, err := c.CreateMissingKey(t.Context(), NewAPIKey{AccountID: "sa", Name: "ci"})
+	checkMade(t, s, made, err, "made-1", nil, "[made-1]")
 }
 
 // A creation waits until a live key with the name is revoked. CreateMissingKey does not wait.

@@ -27,7 +27,7 @@ type keyring struct {
 	// breaking drops the response to the nth creation or rotation, counted from 1, after the service carried it out; nil drops
 	// none.
 	breaking func(n int) bool
-	// refusing rejects every rotation of a live key with 400.
+	// refusing rejects every rotation of a live key with 400, and of one that is gone with 404.
 	refusing bool
 	// meanwhile is called after each creation and rotation.
 	meanwhile func()
@@ -109,7 +109,11 @@ func (s *keyring) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if s.beforeRefusal != nil {
 				s.beforeRefusal()
 			}
-			clienttest.RespondJSON(w, 400, `{"detail":"no","status":400,"title":"x"}`)
+			status := 400
+			if len(s.keys) == 0 {
+				status = 404
+			}
+			clienttest.RespondJSON(w, status, `{"detail":"no","title":"x"}`)
 			return
 		}
 		if s.late && s.breaking(s.made+1) {
