@@ -24,8 +24,8 @@ const ProviderBYOM = "byom"
 
 // Statuses of a provisioning step. The service does not document the status of a failed step; see Failed.
 const (
-	StepCompleted = "completed"
-	StepFailed    = "failed"
+	stepCompleted = "completed"
+	stepFailed    = "failed"
 )
 
 // stepInstall is the ID of the provisioning step that installs dependencies, at first and again later.
@@ -76,7 +76,7 @@ type Source struct {
 
 // Failed reports whether the step failed.
 func (s *ProvisioningStep) Failed() bool {
-	return s.Error != "" || s.Status == StepFailed || s.Status == "error"
+	return s.Error != "" || s.Status == stepFailed || s.Status == "error"
 }
 
 // FailedStep returns the index of the first failed step, or -1.
@@ -84,12 +84,12 @@ func (c *Computer) FailedStep() int {
 	return slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() })
 }
 
-// SetUpFailed reports whether the computer was never active, because a step that sets it up failed. The step that installs
+// FailedBeforeUse reports whether the computer was never active, because a step that sets it up failed. The step that installs
 // dependencies proves nothing, because it may run again later. If a later step is completed, the computer may have been used.
-func (c *Computer) SetUpFailed() bool {
+func (c *Computer) FailedBeforeUse() bool {
 	at := c.FailedStep()
 	return c.Status == StatusError && at >= 0 && c.ProvisioningSteps[at].ID != stepInstall &&
-		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == StepCompleted })
+		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == stepCompleted })
 }
 
 // reportedState is what the report of a run says about the computer. It has no error of a step, which may quote a script.

@@ -97,8 +97,8 @@ func (c *Client) Peek(ctx context.Context, id, account string) *Computer {
 	return c.listings.Peek(ctx, account, id)
 }
 
-// GetListed returns a computer with its steps from the listing that reads of the account's computers share, or nil.
-func (c *Client) GetListed(ctx context.Context, id, account string) (*Computer, error) {
+// LookupWithSteps returns a computer with its steps from the listing that reads of the account's computers share, or nil.
+func (c *Client) LookupWithSteps(ctx context.Context, id, account string) (*Computer, error) {
 	return c.listings.Lookup(ctx, account, id)
 }
 

@@ -79,16 +79,16 @@ func TestErrors_nameWhatIsThere(t *testing.T) {
 
 func TestComputer_reportedState(t *testing.T) {
 	t.Parallel()
-	c := &Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{Name: "Install", Status: StepFailed, Error: "planted"}}}
+	c := &Computer{Status: StatusError, ProvisioningSteps: []ProvisioningStep{{Name: "Install", Status: stepFailed, Error: "planted"}}}
 	check.Is(t, "the state", c.reportedState(), "error: Install")
 	c.ProvisioningSteps = nil
 	check.Is(t, "the state", c.reportedState(), "error")
 }
 
 // Only a failed set-up proves that a computer was never active.
-func TestComputer_setUpFailed(t *testing.T) {
+func TestComputer_failedBeforeUse(t *testing.T) {
 	t.Parallel()
-	clone, failed, installed := ProvisioningStep{ID: "clone", Status: StepCompleted}, ProvisioningStep{ID: "x", Status: StepFailed}, ProvisioningStep{ID: stepInstall, Status: StepFailed}
+	clone, failed, installed := ProvisioningStep{ID: "clone", Status: stepCompleted}, ProvisioningStep{ID: "x", Status: stepFailed}, ProvisioningStep{ID: stepInstall, Status: stepFailed}
 	for name, tc := range map[string]struct {
 		status string
 		steps  []ProvisioningStep
@@ -106,8 +106,8 @@ func TestComputer_setUpFailed(t *testing.T) {
 	} {
 		c := &Computer{Status: tc.status, ProvisioningSteps: tc.steps}
 		at := c.FailedStep()
-		if c.SetUpFailed() != tc.want || (at < 0) != (tc.failed == "") || at >= 0 && tc.steps[at].ID != tc.failed {
-			t.Errorf("%s: %t, the failed step is %d", name, c.SetUpFailed(), at)
+		if c.FailedBeforeUse() != tc.want || (at < 0) != (tc.failed == "") || at >= 0 && tc.steps[at].ID != tc.failed {
+			t.Errorf("%s: %t, the failed step is %d", name, c.FailedBeforeUse(), at)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 const notYetActive = "Computers are not active yet"
 
 // warnOfFailure warns of a failed computer. If the plan keeps it, the warning says how to replace it.
-func (m *computerModel) warnOfFailure(found *computers.Computer, isSetUpFailed bool) diag.Diagnostics {
+func (m *computerModel) warnOfFailure(found *computers.Computer, failedBeforeUse bool) diag.Diagnostics {
 	if !hasFailed(found.Status) {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (m *computerModel) warnOfFailure(found *computers.Computer, isSetUpFailed b
 	switch {
 	case m.DeletionProtection.ValueBool():
 		remedy = "To replace it, set deletion_protection = false and apply. Then run terraform apply -replace=ADDRESS."
-	case isSetUpFailed && m.ReplaceFailed.ValueBool():
+	case failedBeforeUse && m.ReplaceFailed.ValueBool():
 		remedy = "" // The plan says that it replaces the computer.
 	}
 	return diag.Diagnostics{diag.NewWarningDiagnostic("Computer failed",

@@ -26,7 +26,7 @@ const statusMissing = "missing"
 type fleetComputer struct {
 	ID     types.String `tfsdk:"id"`
 	Status types.String `tfsdk:"status"`
-	setUpResults
+	provisionedResults
 }
 
 var fleetComputerResults = results.Fields[*computers.Computer]{
@@ -127,7 +127,7 @@ func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing [
 ) diag.Diagnostics {
 	entries, remembered := make(map[string]fleetComputer, len(members)+len(missing)), make(map[string]life, len(members))
 	for _, name := range missing {
-		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), setUpResults: setUpResults{ClonedRepoDirectories: types.ListNull(types.StringType)}}
+		entries[name] = fleetComputer{Status: types.StringValue(statusMissing), provisionedResults: provisionedResults{ClonedRepoDirectories: types.ListNull(types.StringType)}}
 	}
 	for _, member := range members {
 		entries[member.name], remembered[member.ID.ValueString()] = member.fleetComputer, member.life
@@ -135,7 +135,7 @@ func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing [
 	all, diags := types.MapValueFrom(ctx, fleetComputerType, entries)
 	m.Computers, m.Quantity = all, types.Int64Value(int64(len(entries))) // After an import, or a destroy that left some, nothing else knows it.
 	diags.Append(crud.Save(ctx, state, identity, m, m.Identity())...)
-	return append(diags, setLives(ctx, private, remembered)...)
+	return append(diags, recordLives(ctx, private, remembered)...)
 }
 
 func (m *fleetModel) setProviderType(found []computers.Computer) {

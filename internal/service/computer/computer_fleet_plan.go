@@ -40,7 +40,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(r.checkAccess(ctx, &plan)...)
 	} else if privatestate.MayAdopt(ctx, req.Private, state.ServiceAccountID) && !plan.ServiceAccountID.IsNull() {
-		r.replaceOthers(ctx, plan.ServiceAccountID, members, resp)
+		r.replaceIfOthersOwn(ctx, plan.ServiceAccountID, members, resp)
 	}
 	id := types.StringUnknown()
 	if !plan.NamePrefix.IsUnknown() && !plan.ServiceAccountID.IsUnknown() {
@@ -73,9 +73,9 @@ func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.
 	return checkProvider(ctx, r.Client, plan.ProviderType)
 }
 
-// replaceOthers replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an import with
+// replaceIfOthersOwn replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an import with
 // the account's own key does not need the account.
-func (r *fleetResource) replaceOthers(ctx context.Context, account types.String, members []fleetMember, resp *resource.ModifyPlanResponse) {
+func (r *fleetResource) replaceIfOthersOwn(ctx context.Context, account types.String, members []fleetMember, resp *resource.ModifyPlanResponse) {
 	found, err := r.Client.Computers.GetMany(ctx, "", memberIDs(members))
 	resp.Diagnostics.Append(apierror.For("plan", "computer fleet", err)...)
 	for _, c := range found {
@@ -88,14 +88,14 @@ func (r *fleetResource) replaceOthers(ctx context.Context, account types.String,
 // fleetChange describes an update, which deletes the failed and surplus computers, then creates the missing ones.
 type fleetChange struct {
 	stay, failed, surplus []fleetMember
-	missing               int
+	toCreate              int
 }
 
 // changeFor returns what an update does to the members. It follows from the plan and the state, so a plan and its apply agree.
 func (m *fleetModel) changeFor(members []fleetMember) fleetChange {
 	var c fleetChange
 	for _, member := range members {
-		member.isAwaited = value.MayBeTrue(m.WaitForActive) && member.isLeft(member.Status.ValueString())
+		member.isAwaited = value.MayBeTrue(m.WaitForActive) && member.isUnfinished(member.Status.ValueString())
 		if m.replaces(&member) {
 			c.failed = append(c.failed, member)
 		} else {
@@ -103,7 +103,7 @@ func (m *fleetModel) changeFor(members []fleetMember) fleetChange {
 		}
 	}
 	quantity := int(m.Quantity.ValueInt64())
-	c.missing = max(0, quantity-len(c.stay))
+	c.toCreate = max(0, quantity-len(c.stay))
 	if len(c.stay) > quantity {
 		c.stay, c.surplus = c.stay[:quantity:quantity], c.stay[quantity:]
 	}
@@ -112,7 +112,7 @@ func (m *fleetModel) changeFor(members []fleetMember) fleetChange {
 
 // replaces reports whether the next apply replaces a member because it failed.
 func (m *fleetModel) replaces(member *fleetMember) bool {
-	return m.ReplaceFailed.ValueBool() && member.setUpFailed
+	return m.ReplaceFailed.ValueBool() && member.failedBeforeUse
 }
 
 // stillFailed returns an error unless all failed members are as the plan saw them: a saved plan may be old, and what has recovered may be in
@@ -120,11 +120,11 @@ func (m *fleetModel) replaces(member *fleetMember) bool {
 func (r *fleetResource) stillFailed(ctx context.Context, m *fleetModel, failed []fleetMember) diag.Diagnostics {
 	var changed []string
 	for _, member := range failed {
-		listed, err := r.Client.Computers.GetListed(ctx, member.ID.ValueString(), m.ServiceAccountID.ValueString())
+		listed, err := r.Client.Computers.LookupWithSteps(ctx, member.ID.ValueString(), m.ServiceAccountID.ValueString())
 		if err != nil {
 			return apierror.For("update", "computer fleet", err)
 		}
-		if listed == nil || !listed.SetUpFailed() {
+		if listed == nil || !listed.FailedBeforeUse() {
 			changed = append(changed, member.name)
 		}
 	}
@@ -149,7 +149,7 @@ func (m *fleetModel) warnOfWait(stay []fleetMember) diag.Diagnostics {
 // warnOfShrinking names the computers that leave the fleet, unless others take their place: Terraform counts only an update.
 func (m *fleetModel) warnOfShrinking(members []fleetMember, c fleetChange) diag.Diagnostics {
 	gone := memberNames(without(members, c.stay))
-	if len(gone) == 0 || c.missing > 0 {
+	if len(gone) == 0 || c.toCreate > 0 {
 		return nil
 	}
 	return diag.Diagnostics{diag.NewAttributeWarningDiagnostic(path.Root("quantity"), "Fleet will shrink", fmt.Sprintf("An apply that keeps the fleet %q deletes %d of its computers: %s. Terraform shows this as a change, not as a destruction.",
@@ -165,7 +165,7 @@ func (f fleetComputer) expected(ctx context.Context) (types.Object, diag.Diagnos
 
 // entries are the computers in the plan.
 func (c fleetChange) entries(ctx context.Context, plan *fleetModel, state types.Map) (types.Map, diag.Diagnostics) {
-	if c.missing > maxPlanned {
+	if c.toCreate > maxPlanned {
 		return types.MapUnknown(fleetComputerType), nil
 	}
 	created, diags := fleetComputer{ID: types.StringUnknown()}.expected(ctx)
@@ -178,7 +178,7 @@ func (c fleetChange) entries(ctx context.Context, plan *fleetModel, state types.
 			entries[member.name] = entry
 		}
 	}
-	missing := newNames(plan.NamePrefix.ValueString(), c.stay, c.missing)
+	missing := newNames(plan.NamePrefix.ValueString(), c.stay, c.toCreate)
 	for i, name := range missing {
 		entries[name] = created
 		if i >= maxShown {

@@ -132,7 +132,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Validators:          []validator.String{value.NotEmpty(), value.Except(computers.ProviderBYOM, "Use agentyard_computer to register a machine.")},
 				PlanModifiers: []planmodifier.String{
 					stringplanmodifier.UseNonNullStateForUnknown(),
-					stringplanmodifier.RequiresReplaceIf(replaceSet, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
+					stringplanmodifier.RequiresReplaceIf(replaceIfSet, "Changing this forces a new fleet.", "Changing this forces a new fleet."),
 				},
 			},
 			"repos":             reposAttribute("fleet"),
@@ -291,7 +291,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 	// 2. Create what is missing.
 	var added []fleetMember
 	if !resp.Diagnostics.HasError() {
-		added, diags = r.add(updateCtx, change.missing, stay, &m)
+		added, diags = r.add(updateCtx, change.toCreate, stay, &m)
 		resp.Diagnostics.Append(diags...)
 	}
 	if resp.Diagnostics.HasError() && len(added) == 0 && len(stay) == len(present) {
@@ -306,7 +306,7 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		resp.Diagnostics.Append(notActive...)
 	}
 	for i := range stay {
-		members[i].keepKnown(stay[i].setUpResults)
+		members[i].keepKnown(stay[i].provisionedResults)
 	}
 
 	// 4. Store.

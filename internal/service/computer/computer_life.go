@@ -29,43 +29,43 @@ func hasFailed(status string) bool { return slices.Contains(computerStates.Faile
 type life struct {
 	// neverActive says that this configuration created the computer, and that nothing has seen it active since.
 	neverActive bool
-	// setUpFailed says that, in addition, its provisioning steps showed that it failed before anybody could use it.
-	setUpFailed bool
+	// failedBeforeUse says that, in addition, its provisioning steps showed that it failed before anybody could use it.
+	failedBeforeUse bool
 }
 
 // after returns the life of a computer that was seen again.
 func (l life) after(seen *computers.Computer) life {
 	neverActive := l.neverActive && !isActive(seen.Status)
-	return life{neverActive: neverActive, setUpFailed: neverActive && seen.SetUpFailed()}
+	return life{neverActive: neverActive, failedBeforeUse: neverActive && seen.FailedBeforeUse()}
 }
 
-// isLeft reports whether an earlier apply ended while the computer was set up. The service may leave the status out.
-func (l life) isLeft(status string) bool {
+// isUnfinished reports whether an earlier apply ended while the computer was set up. The service may leave the status out.
+func (l life) isUnfinished(status string) bool {
 	return l.neverActive && (status == computers.StatusProvisioning || status == "")
 }
 
 // lives returns the lives of a resource's computers by ID.
 func lives(ctx context.Context, r privatestate.Reader) map[string]life {
 	all := map[string]life{}
-	for id, setUpFailed := range privatestate.NeverActive(ctx, r) {
-		all[id] = life{neverActive: true, setUpFailed: setUpFailed}
+	for id, failedBeforeUse := range privatestate.NeverActive(ctx, r) {
+		all[id] = life{neverActive: true, failedBeforeUse: failedBeforeUse}
 	}
 	return all
 }
 
-// setLives records the lives of all computers of a resource.
-func setLives(ctx context.Context, s privatestate.State, all map[string]life) diag.Diagnostics {
-	setUpFailed := map[string]bool{}
+// recordLives records the lives of all computers of a resource.
+func recordLives(ctx context.Context, s privatestate.State, all map[string]life) diag.Diagnostics {
+	failedBeforeUse := map[string]bool{}
 	for id, l := range all {
 		if l.neverActive {
-			setUpFailed[id] = l.setUpFailed
+			failedBeforeUse[id] = l.failedBeforeUse
 		}
 	}
-	return privatestate.SetNeverActive(ctx, s, setUpFailed)
+	return privatestate.SetNeverActive(ctx, s, failedBeforeUse)
 }
 
-// setUpResults are the results that stay null until the service sets them, while it sets the computer up.
-type setUpResults struct {
+// provisionedResults are the results that stay null until the service sets them, while it sets the computer up.
+type provisionedResults struct {
 	Hostname              types.String `tfsdk:"hostname"`
 	RemoteUser            types.String `tfsdk:"remote_user"`
 	RelayClientURL        types.String `tfsdk:"relay_client_url"`
@@ -73,12 +73,12 @@ type setUpResults struct {
 	ClonedRepoDirectories types.List   `tfsdk:"cloned_repo_directories"`
 }
 
-func (s *setUpResults) texts() []*types.String {
+func (s *provisionedResults) texts() []*types.String {
 	return []*types.String{&s.Hostname, &s.RemoteUser, &s.RelayClientURL, &s.RelayAgentURL}
 }
 
 // expect makes the results unknown that a wait may set, and more of a computer that has them.
-func (s *setUpResults) expect(more ...*types.String) {
+func (s *provisionedResults) expect(more ...*types.String) {
 	for _, result := range append(s.texts(), more...) {
 		if result.IsNull() {
 			*result = types.StringUnknown()
@@ -90,7 +90,7 @@ func (s *setUpResults) expect(more ...*types.String) {
 }
 
 // keepKnown keeps what the plan shows as known: what was not null before the wait.
-func (s *setUpResults) keepKnown(before setUpResults) {
+func (s *provisionedResults) keepKnown(before provisionedResults) {
 	known := before.texts()
 	for i, result := range s.texts() {
 		if !known[i].IsNull() {
@@ -121,7 +121,7 @@ func withSteps(ctx context.Context, c *client.Client, found *computers.Computer,
 	if !hasFailed(found.Status) || found.ProvisioningSteps != nil {
 		return found
 	}
-	if listed, err := c.Computers.GetListed(ctx, found.ID, account); err == nil && listed != nil && listed.Status == found.Status {
+	if listed, err := c.Computers.LookupWithSteps(ctx, found.ID, account); err == nil && listed != nil && listed.Status == found.Status {
 		listed.IsCallers = found.IsCallers // No response has it.
 		return listed
 	}

@@ -53,7 +53,7 @@ func originAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional:            true,
 		MarkdownDescription: "Source to create the computer from. Changing this forces a new computer.",
-		PlanModifiers:       []planmodifier.Object{objectplanmodifier.RequiresReplaceIf(replaceOrigin, "Changing this forces a new computer.", "Changing this forces a new computer.")},
+		PlanModifiers:       []planmodifier.Object{objectplanmodifier.RequiresReplaceIf(replaceIfOtherOrigin, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 		Attributes: map[string]schema.Attribute{
 			"kind": schema.StringAttribute{
 				Required:            true,

@@ -26,20 +26,20 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-// replaceSet allows the first value in place: the service accepts one host ID, and a fleet without computers has no provider yet.
-func replaceSet(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+// replaceIfSet allows the first value in place: the service accepts one host ID, and a fleet without computers has no provider yet.
+func replaceIfSet(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = !req.StateValue.IsNull()
 }
 
-// replaceOwner adopts the account after an import with the account's own key, which does not show the account.
-func replaceOwner(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+// replaceIfOtherOwner adopts the account after an import with the account's own key, which does not show the account.
+func replaceIfOtherOwner(ctx context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
 	var owner types.String
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("owner_id"), &owner)...)
 	resp.RequiresReplace = !privatestate.MayAdopt(ctx, req.Private, req.StateValue) || !owner.Equal(req.PlanValue)
 }
 
-// replaceOrigin adopts a software draft after an import, which shows the source but not the draft.
-func replaceOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *objectplanmodifier.RequiresReplaceIfFuncResponse) {
+// replaceIfOtherOrigin adopts a software draft after an import, which shows the source but not the draft.
+func replaceIfOtherOrigin(ctx context.Context, req planmodifier.ObjectRequest, resp *objectplanmodifier.RequiresReplaceIfFuncResponse) {
 	resp.RequiresReplace = true
 	if !value.IsSet(req.StateValue) || !value.IsSet(req.PlanValue) {
 		return
@@ -86,9 +86,9 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 	seen := lives(ctx, req.Private)[state.ID.ValueString()]
 	switch {
-	case seen.setUpFailed:
+	case seen.failedBeforeUse:
 		resp.Diagnostics.Append(r.planReplacement(ctx, &plan, &state, resp)...)
-	case seen.isLeft(state.Status.ValueString()):
+	case seen.isUnfinished(state.Status.ValueString()):
 		plan.planWait(ctx, req.Plan.Raw.Equal(req.State.Raw), resp)
 	}
 }
@@ -131,11 +131,11 @@ func (r *computerResource) planReplacement(ctx context.Context, plan, state *com
 	if !value.MayBeTrue(plan.ReplaceFailed) || state.DeletionProtection.ValueBool() || plan.DeletionProtection.ValueBool() {
 		return nil
 	}
-	listed, err := r.Client.Computers.GetListed(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString())
+	listed, err := r.Client.Computers.LookupWithSteps(ctx, state.ID.ValueString(), state.ServiceAccountID.ValueString())
 	if err != nil {
 		return apierror.For("plan", "computer", err)
 	}
-	if listed == nil || !listed.SetUpFailed() {
+	if listed == nil || !listed.FailedBeforeUse() {
 		return nil
 	}
 	diags := resp.Plan.SetAttribute(ctx, path.Root("status"), types.StringUnknown())

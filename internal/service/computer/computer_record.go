@@ -17,7 +17,7 @@ import (
 
 // computerRecord has no provisioning steps: many responses lack them.
 type computerRecord struct {
-	setUpResults
+	provisionedResults
 	ID                 types.String `tfsdk:"id"`
 	HostID             types.String `tfsdk:"host_id"`
 	Name               types.String `tfsdk:"name"`

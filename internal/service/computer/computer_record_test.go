@@ -37,11 +37,11 @@ func TestComputerRecord_keepsTheSessionOfAStep(t *testing.T) {
 }
 
 // The next apply waits for a computer whose set-up has not ended. One with a status that nobody knows may be asleep.
-func TestLife_isLeft(t *testing.T) {
+func TestLife_isUnfinished(t *testing.T) {
 	t.Parallel()
-	for status, isLeft := range map[string]bool{"provisioning": true, "": true, "asleep": false, "error": false, statusMissing: false} {
-		if (life{neverActive: true}).isLeft(status) != isLeft || (life{}).isLeft(status) {
-			t.Errorf("%q: want %v", status, isLeft)
+	for status, isUnfinished := range map[string]bool{"provisioning": true, "": true, "asleep": false, "error": false, statusMissing: false} {
+		if (life{neverActive: true}).isUnfinished(status) != isUnfinished || (life{}).isUnfinished(status) {
+			t.Errorf("%q: want %v", status, isUnfinished)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		PlanModifiers: []planmodifier.String{
 			stringplanmodifier.UseStateForUnknown(),
 			modifier.KeepCase(),
-			stringplanmodifier.RequiresReplaceIf(replaceSet, "Changing this later forces a new computer.", "Changing this later forces a new computer."),
+			stringplanmodifier.RequiresReplaceIf(replaceIfSet, "Changing this later forces a new computer.", "Changing this later forces a new computer."),
 		},
 	}
 	attributes["remote_user"] = schema.StringAttribute{
@@ -133,7 +133,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		Optional:            true,
 		MarkdownDescription: "ID of the service account that owns the computer. Defaults to the API key's owner. Changing this forces a new computer.",
 		Validators:          []validator.String{value.NotEmpty()},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceOwner, "Changing this forces a new computer.", "Changing this forces a new computer.")},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplaceIf(replaceIfOtherOwner, "Changing this forces a new computer.", "Changing this forces a new computer.")},
 	}
 	attributes["source"] = originAttribute()
 	attributes["wait_for_active"] = schema.BoolAttribute{
@@ -217,7 +217,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 			resp.Diagnostics.Append(m.newNotActive(last, err)...)
 		}
 	}
-	resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{made.ID: life{neverActive: true}.after(last)})...)
+	resp.Diagnostics.Append(recordLives(ctx, resp.Private, map[string]life{made.ID: life{neverActive: true}.after(last)})...)
 	if resp.Diagnostics.HasError() {
 		// The computer is tainted, and a protected one could not be replaced.
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("deletion_protection"), false)...)
@@ -235,8 +235,8 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 		}
 		found = withSteps(ctx, r.Client, found, m.ServiceAccountID.ValueString())
 		seen := lives(ctx, req.Private)[found.ID].after(found)
-		resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{found.ID: seen})...)
-		resp.Diagnostics.Append(m.warnOfFailure(found, seen.setUpFailed)...)
+		resp.Diagnostics.Append(recordLives(ctx, resp.Private, map[string]life{found.ID: seen})...)
+		resp.Diagnostics.Append(m.warnOfFailure(found, seen.failedBeforeUse)...)
 		return found, nil
 	})
 }
@@ -260,7 +260,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 		return updated, crud.Explained(err, updateOptions(body))
 	})
 	seen := lives(ctx, req.Private)[known.ID]
-	if m == nil || !m.WaitForActive.ValueBool() || !seen.isLeft(known.Status) {
+	if m == nil || !m.WaitForActive.ValueBool() || !seen.isUnfinished(known.Status) {
 		return
 	}
 	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout) // The wait is the rest of the creation.
@@ -268,7 +268,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 	last, err := waitForActive(ctx, r.Client, &known, m.ServiceAccountID.ValueString(), timeout)
 	if last != &known {
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
-		resp.Diagnostics.Append(setLives(ctx, resp.Private, map[string]life{known.ID: seen.after(last)})...)
+		resp.Diagnostics.Append(recordLives(ctx, resp.Private, map[string]life{known.ID: seen.after(last)})...)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(m.stillNotActive(last, err)...)
