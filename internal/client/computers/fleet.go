@@ -34,9 +34,8 @@ type BulkCreateRequest struct {
 
 // BulkCreateResult has the created computers, and in Error why the creation stopped early.
 type BulkCreateResult struct {
-	Computers         []Computer `json:"computers"`
-	RequestedQuantity int        `json:"requestedQuantity"`
-	Error             *struct {
+	Computers []Computer `json:"computers"`
+	Error     *struct {
 		Message string `json:"message"`
 	} `json:"error"`
 }
