@@ -28,10 +28,6 @@ const (
 	stepFailed    = "failed"
 )
 
-// stepInstall is the ID of the provisioning step that installs dependencies, at first and again later.
-// x-assumption: the service documents neither the IDs nor that a later installation reuses the step.
-const stepInstall = "install-dependencies"
-
 // Computer is where agents work.
 type Computer struct {
 	ID           string      `json:"id"`
@@ -79,16 +75,23 @@ func (s *ProvisioningStep) Failed() bool {
 	return s.Error != "" || s.Status == stepFailed || s.Status == "error"
 }
 
-// FailedStep returns the index of the first failed step, or -1.
+// mayRunAgain reports whether the step installs dependencies, which also happens on a computer in use.
+// x-assumption: the service documents neither the IDs of steps nor that a later installation reuses the step.
+func (s *ProvisioningStep) mayRunAgain() bool { return s.ID == "install-dependencies" }
+
+// FailedStep returns the index of the first failed step that cannot run again. If there is none, it is that of the first failed step, or -1.
 func (c *Computer) FailedStep() int {
+	if at := slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() && !s.mayRunAgain() }); at >= 0 {
+		return at
+	}
 	return slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() })
 }
 
-// FailedBeforeUse reports whether the computer was never active, because a step that sets it up failed. The step that installs
-// dependencies proves nothing, because it may run again later. If a later step is completed, the computer may have been used.
+// FailedBeforeUse reports whether the computer was never active, because a step that cannot run again failed. If a later step is completed,
+// the computer may have been used.
 func (c *Computer) FailedBeforeUse() bool {
 	at := c.FailedStep()
-	return c.Status == StatusError && at >= 0 && c.ProvisioningSteps[at].ID != stepInstall &&
+	return c.Status == StatusError && at >= 0 && !c.ProvisioningSteps[at].mayRunAgain() &&
 		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == stepCompleted })
 }
 

@@ -88,7 +88,7 @@ func TestComputer_reportedState(t *testing.T) {
 // Only a failed set-up proves that a computer was never active.
 func TestComputer_failedBeforeUse(t *testing.T) {
 	t.Parallel()
-	clone, failed, installed := ProvisioningStep{ID: "clone", Status: stepCompleted}, ProvisioningStep{ID: "x", Status: stepFailed}, ProvisioningStep{ID: stepInstall, Status: stepFailed}
+	clone, failed, installed := ProvisioningStep{ID: "clone", Status: stepCompleted}, ProvisioningStep{ID: "x", Status: stepFailed}, ProvisioningStep{ID: "install-dependencies", Status: stepFailed}
 	for name, tc := range map[string]struct {
 		status string
 		steps  []ProvisioningStep
@@ -101,8 +101,10 @@ func TestComputer_failedBeforeUse(t *testing.T) {
 		"no step failed":       {StatusError, []ProvisioningStep{clone, {ID: "y", Status: "pending"}}, "", false},
 		"no steps":             {StatusError, nil, "", false},
 		"active":               {StatusActive, []ProvisioningStep{failed}, "x", false},
-		"the installation":     {StatusError, []ProvisioningStep{clone, installed}, stepInstall, false},
+		"the installation":     {StatusError, []ProvisioningStep{clone, installed}, "install-dependencies", false},
 		"a later step is done": {StatusError, []ProvisioningStep{failed, clone}, "x", false},
+		"the one before it":    {StatusError, []ProvisioningStep{failed, installed}, "x", true},
+		"the one after it":     {StatusError, []ProvisioningStep{clone, installed, failed}, "x", true},
 	} {
 		c := &Computer{Status: tc.status, ProvisioningSteps: tc.steps}
 		at := c.FailedStep()
