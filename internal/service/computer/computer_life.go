@@ -39,9 +39,10 @@ func (l life) after(seen *computers.Computer) life {
 	return life{neverActive: neverActive, failedBeforeUse: neverActive && seen.FailedBeforeUse()}
 }
 
-// isUnfinished reports whether an earlier apply ended while the computer was set up. The service may leave the status out.
+// isUnfinished reports whether the next apply waits for the computer. The service may leave the status out. A wait goes on while the status
+// is unknown, but no later apply resumes it: the computer may be asleep.
 func (l life) isUnfinished(status string) bool {
-	return l.neverActive && (status == computers.StatusProvisioning || status == "")
+	return l.neverActive && (status == "" || slices.Contains(computerStates.InProgress, status))
 }
 
 // lives returns the lives of a resource's computers by ID.

@@ -1,17 +1,20 @@
 package computer
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
 // The session that some services return only in a step is kept if a response has no steps.
@@ -42,6 +45,25 @@ func TestLife_isUnfinished(t *testing.T) {
 	for status, isUnfinished := range map[string]bool{"provisioning": true, "": true, "asleep": false, "error": false, statusMissing: false} {
 		if (life{neverActive: true}).isUnfinished(status) != isUnfinished || (life{}).isUnfinished(status) {
 			t.Errorf("%q: want %v", status, isUnfinished)
+		}
+	}
+}
+
+// Only of such a computer, an error says that the next apply waits for it. More time also helps a replacement.
+func TestComputer_theNextApplyWaits(t *testing.T) {
+	t.Parallel()
+	m := &computerModel{computerRecord: computerRecord{ID: types.StringValue("c1"), Name: types.StringValue("a")}}
+	for _, status := range []string{"provisioning", "", "asleep"} {
+		for _, err := range []error{&wait.TimeoutError{Status: status}, context.Canceled, &transport.APIError{Status: http.StatusForbidden}} {
+			last, isUnfinished := &computers.Computer{Status: status}, status != "asleep"
+			for n, diags := range []diag.Diagnostics{m.newNotActive(last, err), m.stillNotActive(last, err)} {
+				text := diags[len(diags)-1].Detail()
+				waits := strings.Contains(text, "next apply waits") || strings.Contains(text, "then waits")
+				moreTime := strings.Contains(text, "To allow more time")
+				if waits != isUnfinished || moreTime != (wait.IsTimeout(err) && (isUnfinished || n == 0)) {
+					t.Errorf("%q after %v: %s", status, err, text)
+				}
+			}
 		}
 	}
 }
