@@ -38,7 +38,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		return
 	}
 	if req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(r.checkAccess(ctx, &plan)...)
+		resp.Diagnostics.Append(checkNew(ctx, r.Client, "computer fleet", plan.ServiceAccountID, plan.ProviderType)...)
 	} else if privatestate.MayAdopt(ctx, req.Private, state.ServiceAccountID) && !plan.ServiceAccountID.IsNull() {
 		r.replaceIfOthersOwn(ctx, plan.ServiceAccountID, members, resp)
 	}
@@ -60,17 +60,6 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 		}
 	}
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), entries)...)
-}
-
-// checkAccess fails before anything is created if the service rejects the API key.
-func (r *fleetResource) checkAccess(ctx context.Context, plan *fleetModel) diag.Diagnostics {
-	if plan.ServiceAccountID.IsUnknown() {
-		return nil
-	}
-	if err := r.Client.Computers.CheckAccess(ctx, plan.ServiceAccountID.ValueString()); err != nil {
-		return apierror.For("plan", "computer fleet", err)
-	}
-	return checkProvider(ctx, r.Client, plan.ProviderType)
 }
 
 // replaceIfOthersOwn replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an import with

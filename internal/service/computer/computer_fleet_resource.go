@@ -94,10 +94,7 @@ func (m *fleetModel) createRequest(quantity int) computers.BulkCreateRequest {
 }
 
 func (m *fleetModel) importID() string {
-	if account := m.ServiceAccountID.ValueString(); account != "" {
-		return account + "/" + m.NamePrefix.ValueString()
-	}
-	return m.NamePrefix.ValueString()
+	return strings.TrimPrefix(m.ServiceAccountID.ValueString()+"/"+m.NamePrefix.ValueString(), "/")
 }
 
 func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -228,11 +225,14 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	imported := privatestate.IsImportUnread(ctx, resp.Private)
 	var found []computers.Computer
 	var err error
-	if imported {
+	if privatestate.IsImportUnread(ctx, resp.Private) {
 		found, err = r.Client.Computers.ListFleet(ctx, m.NamePrefix.ValueString(), m.ServiceAccountID.ValueString())
+		if err == nil && len(found) == 0 {
+			crud.HandleGone(ctx, r.Client, "computer fleet", &m, resp)
+			return
+		}
 	} else {
 		found, err = r.Client.Computers.GetMany(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
 	}
@@ -240,19 +240,13 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		crud.HandleFailedRead(ctx, r.Client, "computer fleet", &m, err, resp)
 		return
 	}
-	if imported && len(found) == 0 {
-		crud.HandleGone(ctx, r.Client, "computer fleet", &m, resp)
-		return
-	}
 	members, diags := membersFromAPI(ctx, found, prior)
 	resp.Diagnostics.Append(diags...)
 	lost := without(prior, members)
 	caution := ""
-	if len(prior) > 0 && len(lost) == len(prior) {
-		caution = crud.OtherOrganization(ctx, r.Client, resp.Private)
-		gone := crud.Missing{Verb: "read", Object: "computer fleet", ID: m.importID(), Model: &m, Private: resp.Private}
-		resp.Diagnostics.Append(crud.NotVisibleError(ctx, r.Client, gone)...)
-		if resp.Diagnostics.HasError() {
+	if len(lost) > 0 && len(lost) == len(prior) {
+		caution, diags = r.checkAllLost(ctx, "read", &m, resp.Private)
+		if resp.Diagnostics.Append(diags...); resp.Diagnostics.HasError() {
 			return
 		}
 	}
@@ -264,6 +258,13 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 		resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	}
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
+}
+
+// checkAllLost returns an error if all computers are missing that are only invisible to this API key, or else a caution if another key last
+// read them.
+func (r *fleetResource) checkAllLost(ctx context.Context, verb string, m *fleetModel, private privatestate.State) (caution string, diags diag.Diagnostics) {
+	lost := crud.Missing{Verb: verb, Object: "computer fleet", ID: m.importID(), Model: m, Private: private}
+	return crud.OtherOrganization(ctx, r.Client, private), crud.NotVisibleError(ctx, r.Client, lost)
 }
 
 // Update deletes what the plan shows, creates what is missing, and waits.
@@ -376,8 +377,7 @@ func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fl
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	isAnyFound := slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) })
 	if len(errs) > 0 && !isAnyFound {
-		gone := crud.Missing{Verb: "delete", Object: "computer fleet", ID: m.importID(), Model: m, Private: private}
-		if hidden := crud.NotVisibleError(ctx, r.Client, gone); hidden.HasError() {
+		if _, hidden := r.checkAllLost(ctx, "delete", m, private); hidden.HasError() {
 			return members, hidden
 		}
 	}

@@ -76,7 +76,8 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	if req.State.Raw.IsNull() {
 		if !resp.Diagnostics.HasError() {
-			r.planNew(ctx, &plan, resp)
+			resp.Diagnostics.Append(plan.decide(ctx, &resp.Plan)...)
+			resp.Diagnostics.Append(checkNew(ctx, r.Client, "computer", plan.ServiceAccountID, plan.ProviderType)...)
 		}
 		return
 	}
@@ -95,19 +96,6 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 
 // PlanIsUnchanged implements crud.Shortcut: a computer at rest was active, so ModifyPlan neither replaces it nor waits for it.
 func (r *computerResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
-
-// planNew fails before anything is created if the service rejects the API key or the provider.
-func (r *computerResource) planNew(ctx context.Context, m *computerModel, resp *resource.ModifyPlanResponse) {
-	resp.Diagnostics.Append(m.decide(ctx, &resp.Plan)...)
-	if m.ServiceAccountID.IsUnknown() {
-		return
-	}
-	if err := r.Client.Computers.CheckAccess(ctx, m.ServiceAccountID.ValueString()); err != nil {
-		resp.Diagnostics.Append(apierror.For("plan", "computer", err)...)
-		return
-	}
-	resp.Diagnostics.Append(checkProvider(ctx, r.Client, m.ProviderType)...)
-}
 
 // decide plans the results that the configuration of a new computer decides. The service may assign a host ID.
 func (m *computerModel) decide(ctx context.Context, plan *tfsdk.Plan) (diags diag.Diagnostics) {
@@ -159,14 +147,20 @@ func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *r
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 }
 
-// checkProvider fails before anything is created if the organization cannot use the provider.
-func checkProvider(ctx context.Context, c *client.Client, provider types.String) diag.Diagnostics {
+// checkNew fails before anything is created if the service rejects the API key, or if the organization cannot use the provider.
+func checkNew(ctx context.Context, c *client.Client, object string, account, provider types.String) diag.Diagnostics {
+	if account.IsUnknown() {
+		return nil
+	}
+	if err := c.Computers.CheckAccess(ctx, account.ValueString()); err != nil {
+		return apierror.For("plan", object, err)
+	}
 	id := provider.ValueString()
 	if id == "" || id == computers.ProviderBYOM {
 		return nil
 	}
-	if diags := apierror.For("plan", "computer", c.Conn.CheckAccess(ctx)); diags.HasError() {
-		return diags
+	if err := c.Conn.CheckAccess(ctx); err != nil {
+		return apierror.For("plan", object, err)
 	}
 	available, err := c.Conn.Providers(ctx)
 	if err != nil || len(available) == 0 || slices.Contains(available, id) {
