@@ -48,7 +48,7 @@ type Computer struct {
 	OwnerPrincipalKind    string                 `json:"ownerPrincipalKind"`
 	OwnerID               string                 `json:"ownerId"`
 	Source                *Source                `json:"computerSource"`
-	// IsCallers says that the API key's owner owns the computer. CompleteOwner sets it.
+	// IsCallers says that the API key's owner owns the computer. No response has it: CompleteOwner or the filter of a listing tells.
 	IsCallers bool `json:"-"`
 }
 
@@ -79,7 +79,7 @@ func (s *ProvisioningStep) Failed() bool {
 // x-assumption: the service documents neither the IDs of steps nor that a later installation reuses the step.
 func (s *ProvisioningStep) mayRunAgain() bool { return s.ID == "install-dependencies" }
 
-// FailedStep returns the index of the first failed step that cannot run again. If there is none, it is that of the first failed step, or -1.
+// FailedStep returns the index of the first failed step that cannot run again, or else of the first failed step, or -1.
 func (c *Computer) FailedStep() int {
 	if at := slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() && !s.mayRunAgain() }); at >= 0 {
 		return at
@@ -154,7 +154,7 @@ type UpdateRequest struct {
 	RemoteUser *string `json:"remoteUser,omitempty"`
 }
 
-// IsRename reports whether only the name can be the reason for a 409.
+// IsRename reports whether any 409 is blamed on the name: only a host ID can be another reason.
 func (b UpdateRequest) IsRename() bool { return b.Name != nil && b.HostID == nil }
 
 // isWanted reports whether a computer with the name matches the request, as far as a response shows.

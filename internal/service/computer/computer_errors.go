@@ -125,7 +125,7 @@ func (m *computerModel) createOptions(body computers.CreateRequest) (options api
 	return options
 }
 
-// updateOptions says what a 409 for an update means.
+// updateOptions says what a 409 for an update means. Without a host ID, any one is blamed on the name.
 func updateOptions(body computers.UpdateRequest) apierror.Options {
 	switch {
 	case body.IsRename():

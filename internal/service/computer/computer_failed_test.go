@@ -126,7 +126,7 @@ func TestComputer_aProtectedFailureIsKept(t *testing.T) {
 
 // failedWithoutAWait creates a computer named web-1 that fails, and that nothing has seen since. From then on, each read lists again, and
 // listed edits its steps, with the number of the listing.
-func failedWithoutAWait(t *testing.T, typeName string, config acctest.Values, listed func(n int, failedStep map[string]any)) (*acctest.Env, *acctest.Process, *acctest.Instance) {
+func failedWithoutAWait(t testing.TB, typeName string, config acctest.Values, listed func(n int, failedStep map[string]any)) (*acctest.Env, *acctest.Process, *acctest.Instance) {
 	t.Helper()
 	var p *acctest.Process
 	n := -1
@@ -168,6 +168,28 @@ func TestComputer_stepsThatTurnAfterTheRefresh(t *testing.T) {
 			})
 		}
 	}
+}
+
+// refusal records why the harness, like Terraform, refuses a plan.
+type refusal struct {
+	testing.TB
+	why string
+}
+
+func (r *refusal) Errorf(format string, args ...any) { r.why += fmt.Sprintf(format, args...) }
+
+// A plan replaces only what fails in its own look too. If the last look shows the failure again, Terraform refuses the apply.
+func TestComputer_aLookThatTurnsBack(t *testing.T) {
+	t.Parallel()
+	harness := &refusal{TB: t}
+	_, p, i := failedWithoutAWait(harness, computerType, unwaited[computerType], func(n int, step map[string]any) {
+		if n == 2 { // After that of the refresh, and before that of the apply.
+			step["id"] = "install-dependencies"
+		}
+	})
+	renamed := acctest.Values{"name": "b", "wait_for_active": false}
+	p.ApplyLater(i, renamed, renamed).MustDo(t, acctest.ActionUpdate)
+	check.Says(t, harness.why, "inconsistent plan", `"status"`)
 }
 
 // A refresh without the steps proves nothing, so the plan keeps the computer and says why. What another listing shows later is for the next

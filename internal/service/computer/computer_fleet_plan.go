@@ -62,8 +62,8 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), entries)...)
 }
 
-// replaceIfOthersOwn replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an import with
-// the account's own key does not need the account.
+// replaceIfOthersOwn replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an
+// import with the account's own key does not need the account. The state has no account, so the computers are read without one.
 func (r *fleetResource) replaceIfOthersOwn(ctx context.Context, account types.String, members []fleetMember, resp *resource.ModifyPlanResponse) {
 	found, err := r.Client.Computers.GetMany(ctx, "", memberIDs(members))
 	resp.Diagnostics.Append(apierror.For("plan", "computer fleet", err)...)
@@ -99,7 +99,8 @@ func (m *fleetModel) changeFor(members []fleetMember) fleetChange {
 	return c
 }
 
-// replaces reports whether the next apply replaces a member because it failed.
+// replaces reports whether the next apply replaces a member because it failed. Deletion protection is of the fleet as a whole, so it keeps
+// no member.
 func (m *fleetModel) replaces(member *fleetMember) bool {
 	return m.ReplaceFailed.ValueBool() && member.failedBeforeUse
 }

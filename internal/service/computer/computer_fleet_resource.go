@@ -207,7 +207,7 @@ func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, 
 		resp.Diagnostics.AddWarning(m.shortfall(quantity, len(made), err))
 	}
 	if !resp.Diagnostics.HasError() {
-		notActive, diags := r.waitForMembers(ctx, members, &m, deadline)
+		notActive, diags := r.waitForMembers(ctx, members, &m, deadline) // Not createCtx: the wait looks once more at the deadline.
 		resp.Diagnostics.Append(diags...)
 		for _, d := range notActive {
 			resp.Diagnostics.AddWarning(d.Summary(), d.Detail())
@@ -299,10 +299,11 @@ func (r *fleetResource) Update(ctx context.Context, req resource.UpdateRequest, 
 		return // Nothing changed.
 	}
 
-	// 3. Wait for the new computers, and for those that an earlier apply left. The plan shows what was known of these.
+	// 3. Wait for the new computers, and for those that an earlier apply left. The wait changes members in place. Stay still has what the plan
+	// showed.
 	members := slices.Concat(stay, added)
 	if len(added) > 0 || !resp.Diagnostics.HasError() {
-		notActive, diags := r.waitForMembers(ctx, members, &m, deadline)
+		notActive, diags := r.waitForMembers(ctx, members, &m, deadline) // Not updateCtx: the wait looks once more at the deadline.
 		resp.Diagnostics.Append(diags...)
 		resp.Diagnostics.Append(notActive...)
 	}

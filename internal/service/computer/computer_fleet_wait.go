@@ -22,7 +22,8 @@ type memberWait struct {
 	diags diag.Diagnostics
 }
 
-// waitForMembers waits until the awaited members are active, and updates them. It also returns what to say if some do not become active.
+// waitForMembers waits until the awaited members are active, and updates them in place. It also returns what to say if some
+// do not become active.
 func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMember, m *fleetModel, deadline time.Time) (notActive, diags diag.Diagnostics) {
 	waits := make([]memberWait, len(members))
 	var running sync.WaitGroup
@@ -41,7 +42,7 @@ func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMembe
 func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, m *fleetModel, deadline time.Time) (w memberWait) {
 	known := &computers.Computer{ID: member.ID.ValueString(), Name: member.name, Status: member.Status.ValueString()}
 	last, err := waitForActive(ctx, r.Client, known, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
-	if last != known {
+	if last != known { // Known has only what the wait needs: storing it would erase the other results.
 		w.diags = member.update(ctx, last)
 	}
 	if err != nil {

@@ -25,7 +25,8 @@ func isActive(status string) bool { return slices.Contains(computerStates.Done, 
 func hasFailed(status string) bool { return slices.Contains(computerStates.Failed, status) }
 
 // life is what private state remembers of a computer. The zero value is of one that was active or imported: somebody may use it, so no plan
-// replaces it by itself, and no apply waits for it. What was seen last decides, so a plan and its apply agree.
+// replaces it by itself, and no apply waits for it. What was seen last decides. A plan only looks again before it replaces.
+// If that look changes between a plan and its apply, Terraform refuses the apply.
 type life struct {
 	// neverActive says that this configuration created the computer, and that nothing has seen it active since.
 	neverActive bool
@@ -103,7 +104,8 @@ func (s *provisionedResults) keepKnown(before provisionedResults) {
 	}
 }
 
-// waitForActive follows a computer from what is known of it. It returns the computer as last seen, even with an error.
+// waitForActive follows a computer from what is known of it. It returns the computer as last seen, even with an error. Without a look, that
+// is known itself. Ctx must not end with the timeout, because the wait looks once more then.
 func waitForActive(ctx context.Context, c *client.Client, known *computers.Computer, account string, timeout time.Duration,
 ) (*computers.Computer, error) {
 	watch := c.Computers.Watch(known.ID, account)
@@ -123,7 +125,6 @@ func withSteps(ctx context.Context, c *client.Client, found *computers.Computer,
 		return found
 	}
 	if listed, err := c.Computers.LookupWithSteps(ctx, found.ID, account); err == nil && listed != nil && listed.Status == found.Status {
-		listed.IsCallers = found.IsCallers // No response has it.
 		return listed
 	}
 	return found

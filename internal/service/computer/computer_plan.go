@@ -94,7 +94,7 @@ func (r *computerResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 }
 
-// PlanIsUnchanged implements crud.Shortcut: a computer at rest was active, so ModifyPlan neither replaces it nor waits for it.
+// PlanIsUnchanged implements crud.Shortcut: a computer at rest was active or imported, so ModifyPlan neither replaces it nor waits for it.
 func (r *computerResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
 
 // decide plans the results that the configuration of a new computer decides. The service may assign a host ID.
@@ -112,8 +112,8 @@ func (m *computerModel) decide(ctx context.Context, plan *tfsdk.Plan) (diags dia
 	return diags
 }
 
-// planReplacement replaces a computer whose set-up failed: nobody has used it. Without a refresh, the state may be old, so it looks again.
-// A saved plan is not checked again: Delete does not know why it is called.
+// planReplacement replaces a computer that failed before use. Without a refresh, the state may be old, so it looks again; see life. A
+// saved plan is not checked again: Delete does not know why it is called.
 func (r *computerResource) planReplacement(ctx context.Context, plan, state *computerModel, resp *resource.ModifyPlanResponse) diag.Diagnostics {
 	// The final plan must not add a replacement, so an unknown value counts as true.
 	if !value.MayBeTrue(plan.ReplaceFailed) || state.DeletionProtection.ValueBool() || plan.DeletionProtection.ValueBool() {

@@ -227,9 +227,6 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*computers.Computer, error) {
 		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
-		if err == nil && privatestate.IsImportUnread(ctx, req.Private) {
-			err = r.Client.Computers.CompleteOwner(ctx, found)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +234,10 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 		seen := lives(ctx, req.Private)[found.ID].after(found)
 		resp.Diagnostics.Append(recordLives(ctx, resp.Private, map[string]life{found.ID: seen})...)
 		resp.Diagnostics.Append(m.warnOfFailure(found, seen.failedBeforeUse)...)
-		return found, nil
+		if privatestate.IsImportUnread(ctx, req.Private) {
+			err = r.Client.Computers.CompleteOwner(ctx, found)
+		}
+		return found, err
 	})
 }
 
@@ -266,7 +266,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout) // The wait is the rest of the creation.
 	resp.Diagnostics.Append(diags...)
 	last, err := waitForActive(ctx, r.Client, &known, m.ServiceAccountID.ValueString(), timeout)
-	if last != &known {
+	if last != &known { // Known has only what the wait needs: storing it would erase the other results.
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
 		resp.Diagnostics.Append(recordLives(ctx, resp.Private, map[string]life{known.ID: seen.after(last)})...)
 	}
