@@ -71,7 +71,7 @@ func (m *fleetModel) failedComputers(found []computers.Computer, members []fleet
 	remedy := ""
 	for i := range found {
 		if c := &found[i]; hasFailed(c.Status) {
-			lines = append(lines, fmt.Sprintf("- %s (%s): %s", c.Name, c.ID, whyFailed(c)))
+			lines = append(lines, fmt.Sprintf("- %s (%s): the status is %q: %s", c.Name, c.ID, c.Status, whyFailed(c)))
 			if !m.replaces(&members[i]) {
 				remedy = "\n\n" + replaceKept
 			}
@@ -81,8 +81,8 @@ func (m *fleetModel) failedComputers(found []computers.Computer, members []fleet
 	if count == 0 {
 		return nil
 	}
-	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q %s the status %q:\n%s%s",
-		count, len(found), m.NamePrefix.ValueString(), phrase.Verb(count, "has", "have"), computers.StatusError, firstLines(lines), remedy))}
+	return diag.Diagnostics{diag.NewWarningDiagnostic(deviation, fmt.Sprintf("%d of %d computers of the fleet %q failed:\n%s%s",
+		count, len(found), m.NamePrefix.ValueString(), firstLines(lines), remedy))}
 }
 
 // firstLines joins lines, at most phrase.MaxNamed of them.

@@ -46,9 +46,9 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	for range 2 { // Every refresh reports it.
 		out := e.Plan(t, i, fleetOf(3))
 		for _, want := range []string{
-			`2 of 3 computers of the fleet "web" have the status "error"`,
-			`): step "Create computer" failed: the disk is full`,
-			`): the service gives no reason` + "\n\nTo replace another failed computer, save its files, delete it at the service, then apply.",
+			`2 of 3 computers of the fleet "web" failed:`,
+			`): the status is "error": step "Create computer" failed: the disk is full`,
+			`): the status is "error": the service gives no reason` + "\n\nTo replace another failed computer, save its files, delete it at the service, then apply.",
 		} {
 			check.Says(t, out.WarningText(), want)
 		}
@@ -259,6 +259,6 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	out := e.MustApply(t, i, fleetOf(1))
 	const summary = "Fleet computers missing or changed: "
 	check.Is(t, "the warnings", out.WarningText(), summary+`1 of 3 computers of the fleet "web" no longer exists: web-3.`+"\n"+
-		summary+`1 of 2 computers of the fleet "web" has the status "error":`+"\n- web-2 ("+second+`): the service gives no reason`+"\n\nTo replace another failed computer, save its files, delete it at the service, then apply.\n"+
+		summary+`1 of 2 computers of the fleet "web" failed:`+"\n- web-2 ("+second+`): the status is "error": the service gives no reason`+"\n\nTo replace another failed computer, save its files, delete it at the service, then apply.\n"+
 		`Fleet will shrink: An apply that keeps the fleet "web" deletes 1 of its computers: web-2. Terraform shows this as a change, not as a destruction.`)
 }
