@@ -49,7 +49,7 @@ func (m *computerModel) newNotActive(last *computers.Computer, err error) diag.D
 func (m *computerModel) stillNotActive(last *computers.Computer, err error) diag.Diagnostics {
 	next := ifUnfinished(last, "The next apply waits again.")
 	if wait.IsFailed(err) {
-		next = "The next apply replaces it if it failed before dependencies were installed, unless replace_failed = false or deletion_protection = true."
+		next = "The next apply replaces it if it " + failedEarly + ", unless replace_failed = false or deletion_protection = true."
 	}
 	return notActive(m.named(), last, err, next)
 }

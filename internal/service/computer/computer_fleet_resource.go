@@ -104,7 +104,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
-			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply waits for computers that are still provisioning. It replaces only computers that were never active and failed before dependencies were installed; see `replace_failed`.\n\n" +
+			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply waits for computers that are still provisioning. It replaces only computers that were never active and " + failedEarly + "; see `replace_failed`.\n\n" +
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change.\n\n" +
 			"**Numbers.** The service uses the lowest free numbers, which should begin with 1" + crud.Assumed("bulk-create-computers") + "\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
@@ -144,10 +144,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Whether to wait until new computers are active. If an apply ends before that, the next one waits. Defaults to `true`.",
 			},
-			"replace_failed": schema.BoolAttribute{
-				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-				MarkdownDescription: "Whether to replace computers with the status `error`. Applies only to computers that this resource created, that have never been active, and that failed before dependencies were installed. Defaults to `true`.",
-			},
+			"replace_failed":      replaceFailedAttribute("`deletion_protection` does not prevent it."),
 			"deletion_protection": crud.DeletionProtection("fleet"),
 			"computers": schema.MapNestedAttribute{
 				Computed:            true,

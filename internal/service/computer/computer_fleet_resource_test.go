@@ -188,12 +188,18 @@ func TestFleet_ofAServiceAccount(t *testing.T) {
 }
 
 // Deletion protection is about the fleet as a whole.
-func TestFleet_protectedFleetScalesDown(t *testing.T) {
+func TestFleet_protectedFleetChanges(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
+	failSetUp(e, "f-2")
 	config := acctest.Values{"name_prefix": "f", "quantity": 3, "wait_for_active": false, "deletion_protection": true}
 	_, i := e.Created(t, fleetType, config)
 	e.Clock.Advance(provisioned)
+	before := fleetIDs(i)
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	if after := fleetIDs(i); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] {
+		t.Errorf("the computers were %v and are %v: the failed one is replaced", before, after)
+	}
 	config["quantity"] = 1
 	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	check.Is(t, "the computers", len(computerNames(e)), 1)

@@ -140,10 +140,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 		MarkdownDescription: "Whether to wait until a new computer is active, and fail if it fails to provision. If an apply ends before that, the next one waits. Defaults to `true`.",
 	}
-	attributes["replace_failed"] = schema.BoolAttribute{
-		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to replace the computer if its status is `error`. Applies only to a computer that this resource created, that has never been active, and that failed before dependencies were installed. Has no effect while `deletion_protection` is `true`. Defaults to `true`.",
-	}
+	attributes["replace_failed"] = replaceFailedAttribute("Has no effect while `deletion_protection` is `true`.")
 	attributes["deletion_protection"] = crud.DeletionProtection("computer")
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages a computer for coding agents: a managed computer, which the service provisions, or a registered machine (`byom`)." + ownersKey + "\n\n" +
@@ -180,6 +177,16 @@ func autoInstallDepsAttribute(object string) schema.BoolAttribute {
 		Optional:            true,
 		MarkdownDescription: "Whether to install the dependencies of the repositories. Changing this forces a new " + object + "." + adopted,
 		PlanModifiers:       []planmodifier.Bool{modifier.CreateOnlyBool()},
+	}
+}
+
+// failedEarly is what users read of FailedBeforeUse.
+const failedEarly = "failed before dependencies were installed"
+
+func replaceFailedAttribute(protection string) schema.BoolAttribute {
+	return schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
+		MarkdownDescription: "Whether to replace a computer with the status `error`. Applies only to one that this resource created, that has never been active, and that " + failedEarly + ". " + protection + " Defaults to `true`.",
 	}
 }
 
