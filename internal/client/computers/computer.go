@@ -22,12 +22,6 @@ const ownerService = "service"
 // ProviderBYOM is the provider type of a registered machine.
 const ProviderBYOM = "byom"
 
-// Statuses of a provisioning step. The service does not document the status of a failed step; see Failed.
-const (
-	stepCompleted = "completed"
-	stepFailed    = "failed"
-)
-
 // Computer is where agents work.
 type Computer struct {
 	ID           string      `json:"id"`
@@ -48,7 +42,7 @@ type Computer struct {
 	OwnerPrincipalKind    string                 `json:"ownerPrincipalKind"`
 	OwnerID               string                 `json:"ownerId"`
 	Source                *Source                `json:"computerSource"`
-	// IsCallers says that the API key's owner owns the computer. No response has it: CompleteOwner or the filter of a listing tells.
+	// IsCallers says that the API key's owner owns the computer. No response has it: only List and CompleteOwner set it.
 	IsCallers bool `json:"-"`
 }
 
@@ -70,9 +64,9 @@ type Source struct {
 	ComputerID string `json:"computerId"`
 }
 
-// Failed reports whether the step failed.
-func (s *ProvisioningStep) Failed() bool {
-	return s.Error != "" || s.Status == stepFailed || s.Status == "error"
+// hasFailed reports whether the step failed. The service does not document the status of a failed step.
+func (s *ProvisioningStep) hasFailed() bool {
+	return s.Error != "" || s.Status == "failed" || s.Status == "error"
 }
 
 // mayRunAgain reports whether the step installs dependencies, which also happens on a computer in use.
@@ -81,10 +75,10 @@ func (s *ProvisioningStep) mayRunAgain() bool { return s.ID == "install-dependen
 
 // FailedStep returns the index of the first failed step that cannot run again, or else of the first failed step, or -1.
 func (c *Computer) FailedStep() int {
-	if at := slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() && !s.mayRunAgain() }); at >= 0 {
+	if at := slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.hasFailed() && !s.mayRunAgain() }); at >= 0 {
 		return at
 	}
-	return slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.Failed() })
+	return slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.hasFailed() })
 }
 
 // FailedBeforeUse reports whether the computer was never active, because a step that cannot run again failed. If a later step is completed,
@@ -92,7 +86,7 @@ func (c *Computer) FailedStep() int {
 func (c *Computer) FailedBeforeUse() bool {
 	at := c.FailedStep()
 	return c.Status == StatusError && at >= 0 && !c.ProvisioningSteps[at].mayRunAgain() &&
-		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == stepCompleted })
+		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == "completed" })
 }
 
 // reportedState is what the report of a run says about the computer. It has no error of a step, which may quote a script.

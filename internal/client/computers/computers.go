@@ -65,6 +65,9 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Computer, error) {
 	r := transport.Get("listComputers", "/api/v0/computers").Where(filter.query())
 	found, err := transport.CallList[Computer](ctx, c.conn, r, "computers", nil)
 	wire.SortNewestFirst(found)
+	for i := range found {
+		found[i].IsCallers = filter.ServiceAccountID == ""
+	}
 	return found, err
 }
 

@@ -32,11 +32,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-const (
-	defaultContentType = "application/octet-stream"
-
-	defaultUploadTimeout = 30 * time.Minute
-)
+const defaultContentType = "application/octet-stream"
 
 type computerFileUploadModel struct {
 	ComputerID       types.String `tfsdk:"computer_id"`
@@ -144,7 +140,7 @@ var FileUpload = crud.Operation{
 	Results: results.Attributes{
 		"path": results.Computed("Path of the file on the computer. Null if the service does not return it.", types.StringType),
 	},
-	Timeout:     defaultUploadTimeout,
+	Timeout:     30 * time.Minute,
 	TimeoutText: "Maximum time for the upload. Defaults to `30m`. An upload also fails if no data is sent for the provider's `request_timeout`.",
 	Canonical: crud.CanonicalModel(func(m *computerFileUploadModel) {
 		m.ContentType, m.SourcePath = types.StringValue(m.contentType()), value.AbsolutePath(m.SourcePath)

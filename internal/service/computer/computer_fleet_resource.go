@@ -172,9 +172,6 @@ func (r *fleetResource) IdentitySchema(_ context.Context, _ resource.IdentitySch
 func (r *fleetResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m fleetModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
 	createCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultFleetTimeout)
 	defer stop()
 	resp.Diagnostics.Append(diags...)

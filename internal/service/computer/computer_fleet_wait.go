@@ -17,8 +17,8 @@ import (
 
 // memberWait is the outcome of a wait for a member. Its zero value is for one that is active, or was not waited for.
 type memberWait struct {
+	last  *computers.Computer
 	err   error
-	why   string
 	diags diag.Diagnostics
 }
 
@@ -39,14 +39,12 @@ func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMembe
 	return m.membersNotActive(members, waits), diags
 }
 
-func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, m *fleetModel, deadline time.Time) (w memberWait) {
+func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, m *fleetModel, deadline time.Time) memberWait {
 	known := &computers.Computer{ID: member.ID.ValueString(), Name: member.name, Status: member.Status.ValueString()}
 	last, err := waitForActive(ctx, r.Client, known, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
+	w := memberWait{last: last, err: err}
 	if last != known { // Known has only what the wait needs: storing it would erase the other results.
 		w.diags = member.update(ctx, last)
-	}
-	if err != nil {
-		w.err, w.why = err, whyNotActive(last, err)
 	}
 	return w
 }
@@ -64,7 +62,7 @@ func (m *fleetModel) membersNotActive(members []fleetMember, waits []memberWait)
 		if w.err == nil {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("- %s (%s): %s.", members[i].name, members[i].ID.ValueString(), w.why))
+		lines = append(lines, fmt.Sprintf("- %s (%s): %s.", members[i].name, members[i].ID.ValueString(), whyNotActive(w.last, w.err)))
 		isStopped = isStopped && errors.Is(w.err, context.Canceled)
 		switch {
 		case !wait.IsFailed(w.err):

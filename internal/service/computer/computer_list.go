@@ -13,10 +13,15 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-type computerListModel struct {
+// computersFilter are the arguments that the list resource and the data source share.
+type computersFilter struct {
 	HostID           types.String `tfsdk:"host_id"`
 	ServiceAccountID types.String `tfsdk:"service_account_id"`
 	IncludeUnlisted  types.Bool   `tfsdk:"include_unlisted"`
+}
+
+func (f *computersFilter) toAPI() computers.Filter {
+	return computers.Filter{HostID: f.HostID.ValueString(), ServiceAccountID: f.ServiceAccountID.ValueString(), IncludeUnlisted: f.IncludeUnlisted.ValueBool()}
 }
 
 // ComputerList is the list resource agentyard_computer.
@@ -35,15 +40,7 @@ var ComputerList = crud.ListResource{
 			MarkdownDescription: "Whether to include unlisted computers. Defaults to `false`.",
 		},
 	},
-	Results: crud.ListAtOnce[computerModel]("computers", func(ctx context.Context, c *client.Client, config *computerListModel, _ int) ([]computers.Computer, error) {
-		found, err := c.Computers.List(ctx, computers.Filter{
-			HostID:           config.HostID.ValueString(),
-			ServiceAccountID: config.ServiceAccountID.ValueString(),
-			IncludeUnlisted:  config.IncludeUnlisted.ValueBool(),
-		})
-		for i := range found {
-			found[i].IsCallers = config.ServiceAccountID.ValueString() == ""
-		}
-		return found, err
+	Results: crud.ListAtOnce[computerModel]("computers", func(ctx context.Context, c *client.Client, config *computersFilter, _ int) ([]computers.Computer, error) {
+		return c.Computers.List(ctx, config.toAPI())
 	}, func(c *computers.Computer) string { return c.Name }),
 }

@@ -37,14 +37,7 @@ var ComputerMetricsDataSource = crud.DataSource{
 	},
 	Verb: "read", Object: "metrics of the computer", Options: apierror.Options{atComputer, activeManagedOnly},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computerMetricsModel) error {
-		var start time.Time
-		if !m.Start.IsNull() {
-			at, diags := m.Start.ValueRFC3339Time()
-			if diags.HasError() {
-				return crud.Failure(diags)
-			}
-			start = at
-		}
+		start, _ := m.Start.ValueRFC3339Time() // Null is the zero time. Any other text that is no time does not pass the validation.
 		samples, err := c.Computers.Metrics(ctx, m.ComputerID.ValueString(), start)
 		m.Samples = results.RowsOf(metricsSample, samples)
 		return err

@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
@@ -16,11 +15,9 @@ import (
 )
 
 type computersModel struct {
-	HostID                   types.String `tfsdk:"host_id"`
-	ServiceAccountID         types.String `tfsdk:"service_account_id"`
-	IncludeUnlisted          types.Bool   `tfsdk:"include_unlisted"`
-	IncludeProvisioningSteps types.Bool   `tfsdk:"include_provisioning_steps"`
-	Computers                types.List   `tfsdk:"computers"`
+	computersFilter
+	IncludeProvisioningSteps types.Bool `tfsdk:"include_provisioning_steps"`
+	Computers                types.List `tfsdk:"computers"`
 }
 
 // ComputersDataSource is the data source agentyard_computers.
@@ -46,12 +43,9 @@ var ComputersDataSource = crud.DataSource{
 	},
 	Verb: "list", Object: "computers", Options: apierror.Options{apierror.AtAccount},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *computersModel) error {
-		found, err := c.Computers.List(ctx, computers.Filter{
-			HostID:                   m.HostID.ValueString(),
-			ServiceAccountID:         m.ServiceAccountID.ValueString(),
-			IncludeUnlisted:          m.IncludeUnlisted.ValueBool(),
-			IncludeProvisioningSteps: m.IncludeProvisioningSteps.ValueBool(),
-		})
+		filter := m.toAPI()
+		filter.IncludeProvisioningSteps = m.IncludeProvisioningSteps.ValueBool()
+		found, err := c.Computers.List(ctx, filter)
 		m.Computers = results.RowsOf(computerData, found)
 		return err
 	}),
