@@ -134,9 +134,13 @@ func TestAPIKey_graceKeepsThePreviousKeyAlive(t *testing.T) {
 	for _, v := range []string{"4", "5", "6"} {
 		e.Apply(t, i, config(v)).MustDo(t, acctest.ActionUpdate)
 	}
-	revokeKey(e, account, i.ID())
+	revoked := i.ID()
+	revokeKey(e, account, revoked)
 	e.Apply(t, i, config("6")).MustDo(t, acctest.ActionUpdate)
 	check.Is(t, "the live keys", len(liveKeys(e)), 4)
+	if previous := i.Attribute("previous_key_id"); previous == revoked {
+		t.Error("a revoked key is in its grace period")
+	}
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 	noLiveKey(t, e)
 }

@@ -221,8 +221,11 @@ func TestAPIKey_destroyInTheGracePeriodWarnsOfTheNewKey(t *testing.T) {
 	out.MustSucceed(t)
 	check.Says(t, out.WarningText(), "Another live API key of the same name", lost.ID)
 
-	_, i = e.Created(t, keyType, keyOf(account, acctest.Values{"name": "alone"}))
-	check.Is(t, "a key without others warns", acctest.NewProcess(t, e, nil).Destroy(i).WarningText(), "")
+	newKey(e, account, "older")
+	e.Clock.Advance(time.Minute)
+	i = e.NewInstance(t, keyType)
+	acctest.NewProcess(t, e, nil).Import(i, account+"/"+newKey(e, account, "older").ID).MustSucceed(t)
+	check.Is(t, "the newest key warns", acctest.NewProcess(t, e, nil).Destroy(i).WarningText(), "")
 }
 
 // A destroy lists the keys only to warn, so it revokes the key although the listing fails.
