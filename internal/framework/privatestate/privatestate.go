@@ -163,7 +163,7 @@ func Unfinished(ctx context.Context, r Reader) Steps {
 
 // SetUnfinished records the steps that are left, or removes the key if none are.
 func SetUnfinished(ctx context.Context, s State, left Steps) diag.Diagnostics {
-	if left == (Steps{}) {
+	if !left.Build && !left.Default {
 		return s.SetKey(ctx, unfinished, nil)
 	}
 	return set(ctx, s, unfinished, left)

@@ -71,3 +71,14 @@ func TestValuesInStates(t *testing.T) {
 		}
 	}
 }
+
+// Before says something only of a step that is left.
+func TestSetUnfinished_removesTheKeyWithTheLastStep(t *testing.T) {
+	t.Parallel()
+	p := privateState{}
+	SetUnfinished(t.Context(), p, Steps{Build: true, Before: "b"})
+	SetUnfinished(t.Context(), p, Steps{Before: "b"})
+	if len(p) > 0 {
+		t.Errorf("left are %s", p)
+	}
+}
