@@ -70,16 +70,7 @@ var setAdvice = apierror.Advice{
 	http.StatusBadRequest: "Set environment_id to an environment with scope \"organization\".",
 	http.StatusForbidden:  "Setting the default environment requires the API key of a member with the Manager role or higher.",
 	http.StatusNotFound:   "The environment does not exist, or the provider's API key cannot see it. Check environment_id.",
-	http.StatusConflict:   noBuild,
-}
-
-const noBuild = "The environment has no successful build. If a build is running, apply again after it ends. Otherwise, build it again, then apply again."
-
-// makeAdvice is setAdvice for an environment that becomes the default itself.
-var makeAdvice = apierror.Advice{
-	http.StatusBadRequest: setAdvice[http.StatusBadRequest],
-	http.StatusForbidden:  setAdvice[http.StatusForbidden],
-	http.StatusConflict:   noBuild,
+	http.StatusConflict:   "The environment has no successful build. If a build is running, apply again after it ends. Otherwise, build it again, then apply again.",
 }
 
 var atEnvironment = apierror.AtStatus{

@@ -83,7 +83,7 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		check.Is(t, fmt.Sprint(id, ": the default"), liveDefault(e), "")
 	}
 	refused(nil, "env_unknown", "environment_id", "setDefaultEnvironment", "404", "The environment does not exist")
-	refused(nil, private, "environment_id", "setDefaultEnvironment", "400", `scope "organization"`)
+	refused(nil, private, "environment_id", "setDefaultEnvironment", "400", `Set environment_id to an environment with scope "organization".`)
 	refused(nil, failed, "environment_id", "setDefaultEnvironment", "409", "has no successful build", "build it again")
 	refused(user, ready, "", "setDefaultEnvironment", "403", "member with the Manager role")
 	refused(user, nil, "", "provisionDefaultEnvironment", "403", "member with the Manager role")
@@ -250,8 +250,10 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
 		p, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization"}))
-		e.Refuse("setDefaultEnvironment", 409, 1)
-		p.Apply(i, envValues(wanted)).MustFail(t, "make_organization_default", "Cannot set default environment", "has no successful build")
+		for status, remedy := range map[int]string{409: "has no successful build", 400: `Set scope to "organization", or remove make_organization_default.`} {
+			e.Refuse("setDefaultEnvironment", status, 1)
+			p.Apply(i, envValues(wanted)).MustFail(t, "make_organization_default", "Cannot set default environment", remedy)
+		}
 		e.Apply(t, i, envValues(wanted)).MustDo(t, acctest.ActionUpdate)
 		mustRest(t, e, i, envValues(wanted))
 	})

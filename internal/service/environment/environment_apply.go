@@ -197,6 +197,12 @@ func (w work) notBuilt(found *environments.Environment, last *environments.Build
 	return diags
 }
 
+var makeAdvice = apierror.Advice{
+	http.StatusBadRequest: scopeRemedy,
+	http.StatusForbidden:  setAdvice[http.StatusForbidden],
+	http.StatusConflict:   setAdvice[http.StatusConflict],
+}
+
 // makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint the
 // environment.
 func (r *environmentResource) makeDefault(ctx context.Context, m *environmentModel, w work) (diags diag.Diagnostics) {
