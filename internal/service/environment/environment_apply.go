@@ -137,12 +137,12 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 // wait is done.
 func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
 ) (isDone bool, diags diag.Diagnostics) {
-	id := m.ID.ValueString()
-	var last *environments.Build
+	id, last := m.ID.ValueString(), &environments.Build{}
 	var err error
 	if m.WaitForBuild.ValueBool() {
 		last, err = waitForBuild(ctx, r.Client, id, awaited, deadline.Sub(r.Client.Conn.Clock.Now()), nil)
 	}
+	last.ID = cmp.Or(last.ID, awaited.id)
 	readCtx, cancel := transport.PastCancel(ctx)
 	defer cancel()
 	found, readErr := r.Client.Environments.GetNow(readCtx, id)
@@ -151,9 +151,10 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 	} else {
 		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
 	}
-	isEarlier := awaited.id != "" && found.LatestBuildID() == awaited.before // The read does not show the build yet.
+	// After a creation, awaited.before is empty, and so is what a read shows before the build.
+	isEarlier := last.ID != "" && last.ID != awaited.before && found.LatestBuildID() == awaited.before
 	if readErr != nil || isEarlier {
-		m.keepBuild(awaited, last)
+		m.keepBuild(last)
 	}
 	switch {
 	case err != nil:
@@ -165,14 +166,11 @@ func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentMode
 	return err == nil, diags
 }
 
-// keepBuild keeps what is known of the latest build if the read does not show it. With the earlier build in the state, the next apply
-// without a refresh would build an environment that had failed again.
-func (m *environmentModel) keepBuild(awaited awaitedBuild, last *environments.Build) {
-	if last == nil {
-		last = &environments.Build{}
-	}
-	m.LatestBuild, m.LatestBuildID = types.ObjectNull(buildType.AttrTypes), value.StringOrNull(cmp.Or(last.ID, awaited.id))
-	m.Status, m.FailureReason = types.StringValue(environments.StateOf(environments.StatusBuilding, last.Status)), types.StringNull()
+// keepBuild stores the latest build if the read does not show it. Otherwise the state would have the earlier build, and if that had failed, the
+// next apply without a refresh would start another.
+func (m *environmentModel) keepBuild(latest *environments.Build) {
+	m.LatestBuild, m.LatestBuildID = types.ObjectNull(buildType.AttrTypes), value.StringOrNull(latest.ID)
+	m.Status, m.FailureReason = types.StringValue(environments.StateOf(environments.StatusBuilding, latest.Status)), types.StringNull()
 }
 
 // notBuilt says why a build did not succeed, and what the next apply does.

@@ -49,14 +49,14 @@ func (b awaitedBuild) isShown(latest string, isLate bool) bool {
 }
 
 // waitForBuild waits for a build of an environment, or for a newer one that supersedes it. It returns the build as last seen, also with an
-// error. onStatus is called when the status changes. It may be nil.
+// error, or an empty one if it saw none. onStatus is called when the status changes. It may be nil.
 func waitForBuild(ctx context.Context, c *client.Client, id string, awaited awaitedBuild, timeout time.Duration,
 	onStatus func(*environments.Build),
 ) (*environments.Build, error) {
 	watch := c.Environments.WatchBuild(id)
 	defer watch.Close()
 	began := c.Conn.Clock.Now()
-	return wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.Build]{
+	last, err := wait.For(ctx, c.Conn.Clock, timeout, wait.Object[environments.Build]{
 		Next: func(ctx context.Context, pause time.Duration) (*environments.Build, error) {
 			seen, err := watch.Next(ctx, pause)
 			if err != nil {
@@ -78,6 +78,7 @@ func waitForBuild(ctx context.Context, c *client.Client, id string, awaited awai
 		States:   buildStates,
 		OnChange: onStatus,
 	})
+	return cmp.Or(last, &environments.Build{}), err
 }
 
 // whyNotBuilt says why a build did not succeed, given the environment as read after the wait. The summary is empty if the error is one of

@@ -390,6 +390,24 @@ func TestEnvironment_aReadThatLagsBehindARebuild(t *testing.T) {
 	}
 }
 
+// The same holds after a change whose build the service did not name, but which the wait saw.
+func TestEnvironment_aReadThatLagsBehindAnUnnamedBuild(t *testing.T) {
+	t.Parallel()
+	var e *acctest.Env
+	var earlier []byte
+	e = acctest.New(t, acctest.Rewrite(environmentsRoute, "environments", func(r *http.Request, object map[string]any) {
+		if r.Method == http.MethodPatch {
+			delete(object, "buildId")
+			e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(earlier)})
+		}
+	}))
+	_, i := e.Created(t, environmentType, envValues(nil))
+	_, earlier = e.Try(http.MethodGet, environmentsRoute+"/"+i.ID(), nil)
+	e.MustApply(t, i, envValues(acctest.Values{"setup_script": "make"})).MustDo(t, acctest.ActionUpdate)
+	check.Is(t, "the build in the state", i.Attribute("latest_build_id"), latestOf(e))
+	check.Is(t, "the status in the state", i.Attribute("status"), "ready")
+}
+
 // The mark of an interrupted wait stays while a read still shows the build before the one to wait for.
 func TestEnvironment_aReadThatLagsBehindAnInterruptedWait(t *testing.T) {
 	t.Parallel()
