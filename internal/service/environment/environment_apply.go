@@ -61,7 +61,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	w := plan.work(&state, privatestate.Unfinished(ctx, req.Private))
+	w := plan.workFor(&state, privatestate.Unfinished(ctx, req.Private))
 	left := w.steps() // All, if the rebuild does not start.
 
 	// 1. Send what has changed, and build a failed environment again.

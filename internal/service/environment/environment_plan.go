@@ -44,7 +44,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	}
 	resp.Diagnostics.Append(r.checkSource(ctx, sourceID, &plan, &state)...)
 	left := privatestate.Unfinished(ctx, req.Private)
-	w := plan.work(&state, left)
+	w := plan.workFor(&state, left)
 	if w.makesDefault && plan.MakeOrganizationDefault.ValueBool() && plan.Scope.ValueString() == environments.ScopeUser {
 		resp.Diagnostics.Append(userScope)
 	}
@@ -53,7 +53,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 	case w.rebuilds:
 		resp.Diagnostics.AddWarning("Latest build failed", fmt.Sprintf("The latest build of environment %s (%s) failed: %s. Unless this apply replaces the environment, it starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.failure(), "the service gave no reason"), ".")))
-	case w.waits && !w.startsBuild && left.Build && plan.WaitForBuild.ValueBool():
+	case w.waits && left.Build && plan.WaitForBuild.ValueBool():
 		resp.Diagnostics.AddWarning("Earlier build has not ended", fmt.Sprintf("Build %[2]s of environment %[1]s has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.", name, latest))
 	}
 	if w.touchesBuild() {
@@ -66,7 +66,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 }
 
 // work is what an apply does besides its request for changes. It follows from the plan, the state, and what an earlier apply left, so a plan
-// and its apply agree. In a plan, an unknown value counts as a change.
+// and its apply agree. In a plan, an unknown value counts as a change. At most one of startsBuild, rebuilds, and waits is true.
 type work struct {
 	creates      bool // The environment is new, so an error taints it.
 	startsBuild  bool // The request for changes starts a build.
@@ -90,31 +90,27 @@ func (w work) steps() privatestate.Steps {
 
 // awaited returns the build to wait for: the one that the service named when the work started it, if it did, or the latest in the state.
 func (w work) awaited(named string) awaitedBuild {
-	switch {
-	case !w.startsBuild && !w.rebuilds:
+	if !w.startsBuild && !w.rebuilds {
 		return awaitedBuild{id: w.latest}
-	case named == w.latest: // The change may have started none.
-		return awaitedBuild{before: w.latest}
+	}
+	if named == w.latest {
+		named = "" // The change may have started none.
 	}
 	return awaitedBuild{id: named, before: w.latest}
 }
 
-func (m *environmentModel) work(state *environmentModel, left privatestate.Steps) work {
+// workFor returns what the apply of plan m does, given the state and what an earlier apply left.
+func (m *environmentModel) workFor(state *environmentModel, left privatestate.Steps) work {
 	w := work{startsBuild: m.changesBuild(state), latest: state.LatestBuildID.ValueString()}
-	w.rebuilds = state.state() == environments.StatusFailed && !w.startsBuild
+	w.rebuilds = !w.startsBuild && state.state() == environments.StatusFailed
 	if value.MayBeTrue(m.MakeOrganizationDefault) {
-		isNew, isLeft := !state.MakeOrganizationDefault.ValueBool(), left.Default && !state.IsDefault.ValueBool()
-		w.makesDefault = isNew || isLeft
+		isTurnedOn := !state.MakeOrganizationDefault.ValueBool()
+		w.makesDefault = isTurnedOn || left.Default
 	}
-	if value.MayBeTrue(m.WaitForBuild) && state.state() == environments.StatusBuilding {
+	if !w.startsBuild && value.MayBeTrue(m.WaitForBuild) && state.state() == environments.StatusBuilding {
 		w.waits = left.Build || w.makesDefault || !state.WaitForBuild.ValueBool() // A rename does not wait for somebody else's build.
 	}
 	return w
-}
-
-// changesBuild reports whether the plan changes what is built. An unknown value counts as a change.
-func (m *environmentModel) changesBuild(state *environmentModel) bool {
-	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
 }
 
 // state is the environment's status, by its latest build.

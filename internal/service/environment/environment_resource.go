@@ -136,6 +136,11 @@ func (m *environmentModel) updateRequest(ctx context.Context, state *environment
 	return body, diags
 }
 
+// changesBuild reports whether the plan changes a field of updateRequest that starts a build. An unknown value counts as a change.
+func (m *environmentModel) changesBuild(state *environmentModel) bool {
+	return !m.Repositories.Equal(state.Repositories) || !m.SetupScript.Equal(state.SetupScript) || !m.SourceID.Equal(state.SourceID)
+}
+
 func repositoriesToAPI(ctx context.Context, list types.List) ([]environments.Repository, diag.Diagnostics) {
 	var models []struct {
 		URL    types.String `tfsdk:"url"`
@@ -268,7 +273,7 @@ func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest
 	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
 		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
 		if left := privatestate.Unfinished(ctx, req.Private); err == nil && left != (privatestate.Steps{}) {
-			isEarlier := left.Before != "" && found.LatestBuildID() == left.Before // The read does not show the build yet.
+			isEarlier := left.Before != "" && found.LatestBuildID() == left.Before // Without Before, only the status tells.
 			left.Build = left.Build && (found.IsBuilding() || isEarlier)
 			left.Default = left.Default && (found.IsDefault == nil || !*found.IsDefault)
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
