@@ -104,9 +104,10 @@ func (b UpdateRequest) MarshalJSON() ([]byte, error) {
 	}{fields(b), script})
 }
 
-// IsEmpty reports whether the request changes nothing.
-func (b UpdateRequest) IsEmpty() bool {
-	return b.Name == nil && b.Repositories == nil && b.SetupScript == nil && b.SourceID == nil
+// isEmpty reports whether the request changes nothing, by what would be sent.
+func (b UpdateRequest) isEmpty() bool {
+	sent, err := json.Marshal(b)
+	return err == nil && string(sent) == "{}"
 }
 
 // Change is the response to a request that may start a build. BuildID is empty if it did not.

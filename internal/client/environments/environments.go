@@ -149,17 +149,21 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 		},
 		IsWanted: body.isWanted,
 	})
-	c.listings.InvalidateAll()
+	c.listings.InvalidateAll() // Also those of accounts; Named drops only the organization's.
 	return created, err
 }
 
-// Update changes the fields that are set in body, and returns the ID of the build that this started, or empty. Scope is the environment's,
-// in which a new name is taken.
+// Update changes the fields that are set in body, if any, and returns the ID of the build that this started, or empty. Scope is the
+// environment's, in which a new name is taken.
 func (c *Client) Update(ctx context.Context, id, scope string, body UpdateRequest) (buildID string, err error) {
+	if body.isEmpty() {
+		return "", nil
+	}
 	r := transport.Patch("updateEnvironment", "/api/v0/environments/{environmentId}", id).With(body)
 	if body.Name == nil {
 		return c.change(ctx, id, r)
 	}
+	// For the Ledger, only ID, name, and scope count.
 	renamed := CreateRequest{Name: *body.Name, Scope: scope}
 	err = c.ledger.Rename(ctx, collection.Organization, renamed.hasName, func() (err error) {
 		buildID, err = c.change(ctx, id, r)
@@ -184,8 +188,8 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
 	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
 	err := c.conn.CallIgnoringBody(ctx, r)
-	if refusal := err; transport.IsConflict(refusal) {
-		lookAgain := true
+	if transport.IsConflict(err) {
+		refusal, lookAgain := err, true
 		err = c.conn.Until(ctx, deleteRetryTime, time.Second, transport.IsConflict, func() error {
 			if lookAgain {
 				var cancelErr error

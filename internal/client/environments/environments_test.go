@@ -173,26 +173,24 @@ func TestUpdateEnvironmentRequest(t *testing.T) {
 	t.Parallel()
 	text, empty, blank := "x", "", "x\n"
 	repositories := []Repository{{URL: "u", Script: "s"}}
-	for want, tc := range map[string]struct {
-		body    UpdateRequest
-		isEmpty bool
-	}{
-		`{}`:                    {UpdateRequest{}, true},
-		`{"name":"x"}`:          {UpdateRequest{Name: &text}, false},
-		`{"name":""}`:           {UpdateRequest{Name: &empty}, false},
-		`{"setupScript":"x"}`:   {UpdateRequest{SetupScript: &text}, false},
-		`{"setupScript":"x\n"}`: {UpdateRequest{SetupScript: &blank}, false},
-		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {UpdateRequest{Repositories: []Repository{{URL: "u.git/", Script: "s "}}}, false},
-		`{"setupScript":null}`:                              {UpdateRequest{SetupScript: &empty}, false},
-		`{"sourceId":"x"}`:                                  {UpdateRequest{SourceID: &text}, false},
-		`{"sourceId":""}`:                                   {UpdateRequest{SourceID: &empty}, false},
-		`{"repositories":[]}`:                               {UpdateRequest{Repositories: []Repository{}}, false},
-		`{"repositories":[{"url":"u","script":"s"}]}`:       {UpdateRequest{Repositories: repositories}, false},
-		`{"name":"x","repositories":[{"url":"u","script":"s"}],"sourceId":"x","setupScript":null}`: {UpdateRequest{Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &empty}, false},
+	for want, body := range map[string]UpdateRequest{
+		`{}`:                    {},
+		`{"name":"x"}`:          {Name: &text},
+		`{"name":""}`:           {Name: &empty},
+		`{"setupScript":"x"}`:   {SetupScript: &text},
+		`{"setupScript":"x\n"}`: {SetupScript: &blank},
+		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {Repositories: []Repository{{URL: "u.git/", Script: "s "}}},
+		`{"setupScript":null}`:                              {SetupScript: &empty},
+		`{"sourceId":"x"}`:                                  {SourceID: &text},
+		`{"sourceId":""}`:                                   {SourceID: &empty},
+		`{"repositories":[]}`:                               {Repositories: []Repository{}},
+		`{"repositories":[{"url":"u","script":"s"}]}`:       {Repositories: repositories},
+		`{"name":"x","repositories":[{"url":"u","script":"s"}],"sourceId":"x","setupScript":null}`: {Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &empty},
 	} {
-		sent, err := json.Marshal(tc.body)
-		if err != nil || string(sent) != want || tc.body.IsEmpty() != tc.isEmpty {
-			t.Errorf("%s: sent %s, empty %t, %v", want, sent, tc.body.IsEmpty(), err)
+		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"PATCH /env_1": "204 ", "GET ": listed()}))
+		_, err := c.Update(t.Context(), "env_1", "", body)
+		if got := strings.Join(rec.Bodies, ""); err != nil || got != strings.TrimSuffix(want, "{}") {
+			t.Errorf("%s: sent %s, %v", want, got, err)
 		}
 	}
 }

@@ -48,11 +48,13 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 }
 
-// Update sends what has changed, waits for the build, and makes the environment the organization's default.
+// Update sends what has changed, waits for the build, and makes the environment the organization's default. It is not crud.Update, which stores
+// nothing after an error: here, some steps may be done by then.
 func (r *environmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state environmentModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	// The wait keeps the deadline itself. What follows it must not end with updateCtx.
 	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, plan.Timeouts.Update, defaultBuildTimeout)
 	defer stop()
 	resp.Diagnostics.Append(diags...)
@@ -62,19 +64,30 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		return
 	}
 	w := plan.workFor(&state, privatestate.Unfinished(ctx, req.Private))
-	left := w.steps() // All, if the rebuild does not start.
+	left := w.steps() // All, until finish takes them.
 
-	// 1. Send what has changed, and build a failed environment again.
-	build, isSent := r.start(updateCtx, body, w, &state, resp)
-	if !isSent {
+	// 1. Send what has changed. After an error, nothing else is stored, although a build may run.
+	build, err := r.Client.Environments.Update(updateCtx, state.ID.ValueString(), state.Scope.ValueString(), body)
+	if transport.IsAmbiguous(err) {
+		resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(apierror.For("update", "environment", err, refusal(body.Name != nil, body.SourceID != nil))...)
 		return
 	}
-	// 2. Wait for the new build, if there is one, and set the default.
+	// 2. Build a failed environment again.
+	if w.rebuilds {
+		build, err = r.Client.Environments.StartBuild(updateCtx, state.ID.ValueString(), w.latest)
+		if runsAnyway := build != "" && transport.IsConflict(err); err != nil && !runsAnyway {
+			resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
+		}
+	}
+	// 3. Wait for the new build, if there is one, and set the default.
 	if !resp.Diagnostics.HasError() {
 		left, diags = r.finish(ctx, &plan, w, w.awaited(build), deadline)
 		resp.Diagnostics.Append(diags...)
 	}
-	// 3. Store the changes even after an error, because the service has applied them.
+	// 4. Store the changes even after an error, because the service has applied them.
 	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
 	crud.FillFromPrior(&resp.State, req.State.Raw)
 	crud.KeepPlanned(&resp.State, req.Plan.Raw)
@@ -84,43 +97,15 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	}
 }
 
-// start sends what has changed, and builds a failed environment again. It returns the ID of the build that it started, if the service names
-// it, and reports whether the changes were sent. If that is unknown, all steps are left for the next apply.
-func (r *environmentResource) start(ctx context.Context, body environments.UpdateRequest, w work, state *environmentModel,
-	resp *resource.UpdateResponse,
-) (build string, isSent bool) {
-	id := state.ID.ValueString()
-	if !body.IsEmpty() {
-		var err error
-		build, err = r.Client.Environments.Update(ctx, id, state.Scope.ValueString(), body)
-		if transport.IsAmbiguous(err) { // Update stores nothing else then, although a build may run.
-			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, w.steps())...)
-		}
-		if err != nil {
-			resp.Diagnostics.Append(apierror.For("update", "environment", err, refusal(body.Name != nil, body.SourceID != nil))...)
-			return "", false
-		}
-	}
-	if w.rebuilds {
-		var err error
-		build, err = r.Client.Environments.StartBuild(ctx, id, state.LatestBuildID.ValueString())
-		isOfOthers := transport.IsConflict(err) && build != "" // Something else has just started one, so that is the one to wait for.
-		if err != nil && !isOfOthers {
-			resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
-		}
-	}
-	return build, true
-}
-
 // finish takes the last steps of an apply: it waits for the build, reads the environment into m, and makes it the organization's default. It
 // returns what is left to do.
 func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
 ) (left privatestate.Steps, diags diag.Diagnostics) {
 	left = w.steps()
 	if left.Build {
-		isDone, problems := r.awaitBuild(ctx, m, w, awaited, deadline)
+		isBuilt, problems := r.waitAndRead(ctx, m, w, awaited, deadline)
 		diags.Append(problems...)
-		if !isDone {
+		if !isBuilt {
 			return left, diags
 		}
 		left.Build = false
@@ -133,10 +118,10 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 	return left, diags
 }
 
-// awaitBuild waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. It reports whether the
-// wait is done.
-func (r *environmentResource) awaitBuild(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
-) (isDone bool, diags diag.Diagnostics) {
+// waitAndRead waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. IsBuilt is also true without
+// a wait.
+func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
+) (isBuilt bool, diags diag.Diagnostics) {
 	id, last := m.ID.ValueString(), &environments.Build{}
 	var err error
 	if m.WaitForBuild.ValueBool() {

@@ -59,9 +59,9 @@ func TestEnvironment_aLateBuildIsNotMistakenForTheEarlierOne(t *testing.T) {
 	m.Repositories, m.ActiveRepositories = types.ListNull(repositoryType), types.ListNull(repositoryType)
 	r := &environmentResource{}
 	r.Client = c
-	isDone, diags := r.awaitBuild(t.Context(), m, work{rebuilds: true}, awaitedBuild{id: "b2", before: "b1"}, clk.Now().Add(time.Minute))
-	if isDone || !diags.HasError() || diags[0].Summary() != "Timed out waiting for the build" || requests > 40 {
-		t.Errorf("done %v after %d requests: %v", isDone, requests, diags)
+	isBuilt, diags := r.waitAndRead(t.Context(), m, work{rebuilds: true}, awaitedBuild{id: "b2", before: "b1"}, clk.Now().Add(time.Minute))
+	if isBuilt || !diags.HasError() || diags[0].Summary() != "Timed out waiting for the build" || requests > 40 {
+		t.Errorf("built %v after %d requests: %v", isBuilt, requests, diags)
 	}
 }
 
