@@ -75,46 +75,55 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 	if err != nil {
 		return nil, err
 	}
-	deadline, before, build := c.Conn.Clock.Now().Add(call.Timeout), e.LatestBuildID(), ""
+	deadline := c.Conn.Clock.Now().Add(call.Timeout)
 	follow := func(awaited awaitedBuild) (*environments.Build, error) {
 		return waitForBuild(ctx, c, e.ID, awaited, deadline.Sub(c.Conn.Clock.Now()), func(b *environments.Build) {
-			call.Report("%s: %s", buildOf(e, cmp.Or(b.ID, build)), b.Status)
+			call.Report("%s: %s", buildOf(e, cmp.Or(b.ID, awaited.id)), b.Status)
 		})
 	}
 	call.Report("Starting a build of %s", named(e))
-	build, err = c.Environments.StartBuild(ctx, e.ID, before)
-	isLost := transport.IsRepeated(err) // The first build after the one before is then that of the request.
-	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
-		// The service also starts builds by itself, and may show them late.
-		running, waitErr := follow(awaitedBuild{})
-		switch {
-		case waitErr != nil && !wait.IsFailed(waitErr):
-			return nil, buildError(ctx, c, e, running, waitErr)
-		case running.ID == before && c.Conn.Clock.Sleep(ctx, lookPause) != nil:
-			return nil, err
-		}
-		if isLost && running.ID != before {
-			build, err = running.ID, nil
-			break
-		}
-		before = running.ID
-		if build, err = c.Environments.StartBuild(ctx, e.ID, before); isLost && build != "" {
-			err = nil
-		}
-	}
+	started, err := startBuild(ctx, c, e, follow)
 	if err != nil {
 		return nil, err
 	}
 	if !m.WaitForBuild.IsNull() && !m.WaitForBuild.ValueBool() {
-		call.Report("%s was started and continues in the background", buildOf(e, build))
-		id := value.StringOrNull(build)
+		call.Report("%s was started and continues in the background", buildOf(e, started.id))
+		id := value.StringOrNull(started.id)
 		return crud.Results{"id": id, "build_id": id}, nil
 	}
-	last, err := follow(awaitedBuild{id: build, before: before})
+	last, err := follow(started)
 	if err != nil {
 		return nil, buildError(ctx, c, e, last, err)
 	}
-	return crud.Results{"id": types.StringValue(cmp.Or(build, last.ID)), "build_id": types.StringValue(last.ID), "status": types.StringValue(last.Status)}, nil
+	return crud.Results{"id": types.StringValue(cmp.Or(started.id, last.ID)), "build_id": types.StringValue(last.ID), "status": types.StringValue(last.Status)}, nil
+}
+
+// startBuild starts a build. The service refuses it while another one runs, which follow then waits for.
+func startBuild(ctx context.Context, c *client.Client, e *environments.Environment, follow func(awaitedBuild) (*environments.Build, error),
+) (started awaitedBuild, err error) {
+	started.before = e.LatestBuildID()
+	started.id, err = c.Environments.StartBuild(ctx, e.ID, started.before)
+	isLost := transport.IsRepeated(err) // The first build after the one before is then that of the request.
+	for looks := 0; transport.IsConflict(err) && looks < maxLooks; looks++ {
+		// The service also starts builds by itself, and may show them late.
+		running, waitErr := follow(awaitedBuild{})
+		isNewer := running.ID != started.before
+		switch {
+		case waitErr != nil && !wait.IsFailed(waitErr):
+			return started, buildError(ctx, c, e, running, waitErr)
+		case isNewer && isLost:
+			started.id = running.ID
+			return started, nil
+		case !isNewer && c.Conn.Clock.Sleep(ctx, lookPause) != nil:
+			return started, err
+		}
+		started.before = running.ID
+		started.id, err = c.Environments.StartBuild(ctx, e.ID, started.before)
+		if isLost && started.id != "" {
+			err = nil // A later 409 also names the build of the lost request.
+		}
+	}
+	return started, err
 }
 
 // After a 409, the latest build is looked at so often. If it had ended before, there is a pause.
