@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -163,6 +164,26 @@ func (m *environmentModel) activeAfterBuild(ctx context.Context) types.List {
 		parts = append(parts, types.ObjectValueMust(repositoryType.AttrTypes, part))
 	}
 	return types.ListValueMust(repositoryType, parts)
+}
+
+// activeAsPlanned returns the active repositories that a response has in the prior order and spelling. The URLs in a plan with unknown scripts
+// are decided: Terraform rejects any others.
+func activeAsPlanned(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
+	known, _ := repositoriesToAPI(ctx, prior)
+	given, err := prior.ToTerraformValue(ctx)
+	isDecided := err == nil && given.IsKnown() && !given.IsFullyKnown()
+	if len(known) == 0 || !isDecided && !haveSameURLs(known, found) {
+		return found
+	}
+	rest := slices.Clone(found)
+	for i := range known {
+		at := slices.IndexFunc(rest, func(r environments.Repository) bool { return wire.SameURL(r.URL, known[i].URL) })
+		if at >= 0 {
+			known[i].Script = rest[at].Script
+			rest = slices.Delete(rest, at, at+1)
+		}
+	}
+	return known
 }
 
 func haveSameURLs(a, b []environments.Repository) bool {

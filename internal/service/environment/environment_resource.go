@@ -3,7 +3,6 @@ package environment
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -78,26 +77,6 @@ func (m *environmentModel) FromAPI(ctx context.Context, e *environments.Environm
 	}
 	m.LatestBuildID = value.StringOrNull(e.LatestBuildID())
 	return diags
-}
-
-// activeAsPlanned returns the active repositories that a response has in the prior order and spelling. The URLs in a plan with unknown scripts
-// are decided: Terraform rejects any others.
-func activeAsPlanned(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
-	known, _ := repositoriesToAPI(ctx, prior)
-	given, err := prior.ToTerraformValue(ctx)
-	isDecided := err == nil && given.IsKnown() && !given.IsFullyKnown()
-	if len(known) == 0 || !isDecided && !haveSameURLs(known, found) {
-		return found
-	}
-	rest := slices.Clone(found)
-	for i := range known {
-		at := slices.IndexFunc(rest, func(r environments.Repository) bool { return wire.SameURL(r.URL, known[i].URL) })
-		if at >= 0 {
-			known[i].Script = rest[at].Script
-			rest = slices.Delete(rest, at, at+1)
-		}
-	}
-	return known
 }
 
 func (m *environmentModel) OwnerOnly() bool { return m.Scope.ValueString() == environments.ScopeUser }
