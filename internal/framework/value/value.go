@@ -3,6 +3,7 @@ package value
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -59,6 +60,12 @@ func Strings(list types.List) []string {
 // IsSet reports whether a value is neither null nor unknown.
 func IsSet(v attr.Value) bool {
 	return !v.IsNull() && !v.IsUnknown()
+}
+
+// IsFullyKnown reports whether a value and all its parts are known.
+func IsFullyKnown(ctx context.Context, v attr.Value) bool {
+	given, err := v.ToTerraformValue(ctx)
+	return err == nil && given.IsFullyKnown()
 }
 
 // MayBeTrue reports whether a bool is true or unknown.

@@ -150,8 +150,7 @@ func (m *environmentModel) expectBuild(ctx context.Context, state *environmentMo
 func (m *environmentModel) activeAfterBuild(ctx context.Context) types.List {
 	active, _ := repositoriesToAPI(ctx, m.ActiveRepositories)
 	planned, _ := repositoriesToAPI(ctx, m.Repositories)
-	given, err := m.Repositories.ToTerraformValue(ctx)
-	isKnown := err == nil && given.IsFullyKnown() && !m.ActiveRepositories.IsNull()
+	isKnown := value.IsFullyKnown(ctx, m.Repositories) && !m.ActiveRepositories.IsNull()
 	switch {
 	case !isKnown || !haveSameURLs(active, planned):
 		return types.ListUnknown(repositoryType)
@@ -170,8 +169,7 @@ func (m *environmentModel) activeAfterBuild(ctx context.Context) types.List {
 // are decided: Terraform rejects any others.
 func activeAsPlanned(ctx context.Context, prior types.List, found []environments.Repository) []environments.Repository {
 	known, _ := repositoriesToAPI(ctx, prior)
-	given, err := prior.ToTerraformValue(ctx)
-	isDecided := err == nil && given.IsKnown() && !given.IsFullyKnown()
+	isDecided := !value.IsFullyKnown(ctx, prior)
 	if len(known) == 0 || !isDecided && !haveSameURLs(known, found) {
 		return found
 	}

@@ -225,9 +225,7 @@ func (keepOrder) PlanModifyList(ctx context.Context, req planmodifier.ListReques
 func sameRepositories(ctx context.Context, prior, planned types.List) bool {
 	before, _ := repositoriesToAPI(ctx, prior)
 	after, _ := repositoriesToAPI(ctx, planned)
-	given, err := planned.ToTerraformValue(ctx)
-	isKnown := err == nil && given.IsFullyKnown()
-	return isKnown && !prior.IsNull() && environments.SameRepositories(before, after)
+	return value.IsFullyKnown(ctx, planned) && !prior.IsNull() && environments.SameRepositories(before, after)
 }
 
 // noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.
