@@ -3,11 +3,9 @@ package environment
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -34,15 +32,11 @@ var EnvironmentDataSource = crud.DataSource{
 	Name:        "environment",
 	Description: "Returns an environment by ID or name. If both scopes have an environment with the name, use the ID." + anyViewer,
 	Attributes: environmentData.ByIDOrName(map[string]schema.Attribute{
-		"service_account_id": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Search the environments that this service account can see. Defaults to the API key's owner. " +
-				"The failure reason of an environment with scope `user` can then be null" + crud.Assumed("list-environments"),
-			Validators: []validator.String{value.NotEmpty()},
-		},
+		"service_account_id": crud.OptionalText("Search the environments that this service account can see. Defaults to the API key's owner. " +
+			"The failure reason of an environment with scope `user` can then be null" + crud.Assumed("list-environments")),
 	}),
 	Validators: crud.IDOrName(),
-	Verb:       "read", Object: "environment", Options: apierror.Options{apierror.AtStatus{http.StatusNotFound: path.Root("service_account_id")}},
+	Verb:       "read", Object: "environment", Options: apierror.Options{apierror.AtAccount},
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *environmentDataModel) error {
 		found, err := findEnvironment(ctx, c, m)
 		if err != nil {
@@ -63,11 +57,9 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 		}
 		return found, err
 	}
-	isWanted := func(e *environments.Environment) bool { return e.Name == m.Name.ValueString() }
-	if id != "" {
-		isWanted = func(e *environments.Environment) bool { return e.ID == id }
-	}
-	all, err := c.Environments.Find(ctx, m.ServiceAccountID.ValueString(), isWanted)
+	all, err := c.Environments.Find(ctx, m.ServiceAccountID.ValueString(), func(e *environments.Environment) bool {
+		return e.ID == id || id == "" && e.Name == m.Name.ValueString()
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
-	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
 type environmentListModel struct {
@@ -23,12 +21,8 @@ var EnvironmentList = crud.ListResource{
 	Description: "Lists environments, ordered by name. They should be the organization's and the API key owner's own" + crud.Assumed("list-environments") + anyViewer + "\n\n" +
 		"**Failed builds.** The list should not contain the reason for a failed build. It is read after the import.",
 	Attributes: map[string]schema.Attribute{
-		"service_account_id": schema.StringAttribute{
-			Optional: true,
-			MarkdownDescription: "Return the environments that this service account can see. Defaults to the API key's owner. " +
-				"Importing an environment with scope `user` should require a key of the service account" + crud.Assumed("get-environment"),
-			Validators: []validator.String{value.NotEmpty()},
-		},
+		"service_account_id": crud.OptionalText("Return the environments that this service account can see. Defaults to the API key's owner. " +
+			"Importing an environment with scope `user` should require a key of the service account" + crud.Assumed("get-environment")),
 	},
 	Results: crud.ListAtOnce[environmentModel]("environments", func(ctx context.Context, c *client.Client, config *environmentListModel, _ int) ([]environments.Environment, error) {
 		return c.Environments.List(ctx, config.ServiceAccountID.ValueString())

@@ -216,16 +216,12 @@ func (keepOrder) Description(context.Context) string { return "Order is ignored.
 func (k keepOrder) MarkdownDescription(ctx context.Context) string { return k.Description(ctx) }
 
 func (keepOrder) PlanModifyList(ctx context.Context, req planmodifier.ListRequest, resp *planmodifier.ListResponse) {
-	if sameRepositories(ctx, req.StateValue, req.PlanValue) {
+	before, _ := repositoriesToAPI(ctx, req.StateValue)
+	after, _ := repositoriesToAPI(ctx, req.PlanValue)
+	isKnown := value.IsFullyKnown(ctx, req.PlanValue) // Unknown parts may differ.
+	if isKnown && !req.StateValue.IsNull() && environments.SameRepositories(before, after) {
 		resp.PlanValue = req.StateValue
 	}
-}
-
-// sameRepositories compares repositories in any order. Unknown parts may differ.
-func sameRepositories(ctx context.Context, prior, planned types.List) bool {
-	before, _ := repositoriesToAPI(ctx, prior)
-	after, _ := repositoriesToAPI(ctx, planned)
-	return value.IsFullyKnown(ctx, planned) && !prior.IsNull() && environments.SameRepositories(before, after)
 }
 
 // noSecrets describes inputs that the service also returns in attributes and logs, where nothing marks them as sensitive.
