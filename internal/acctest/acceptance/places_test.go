@@ -268,7 +268,7 @@ func defaultEnvironments(t *testing.T) map[string]any {
 func formerDefault(t *testing.T) string {
 	t.Helper()
 	c := connect(t)
-	present, err := c.Environments.DefaultNow(t.Context())
+	present, err := c.Environments.DefaultUncached(t.Context())
 	must(t, err)
 	if present == "" {
 		skip(t, "", "the organization has no default environment, and the service cannot remove one; set one first")

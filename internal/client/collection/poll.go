@@ -131,7 +131,7 @@ func (w *Watch[T]) share(ctx context.Context) (map[string]*T, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if !latest.started.Before(w.began) {
+		if !latest.started.Before(w.began) { // An older poll may be older than the object.
 			return latest.found, latest.err
 		}
 	}

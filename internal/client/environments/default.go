@@ -25,8 +25,8 @@ func (c *Client) Default(ctx context.Context, account string) (string, error) {
 	return id, err
 }
 
-// DefaultNow is Default with its own listing.
-func (c *Client) DefaultNow(ctx context.Context) (string, error) {
+// DefaultUncached is Default with its own listing.
+func (c *Client) DefaultUncached(ctx context.Context) (string, error) {
 	_, id, err := c.listWithDefault(ctx, collection.Organization)
 	return id, err
 }
@@ -56,7 +56,7 @@ func (c *Client) ProvisionDefault(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := transport.PastCancel(ctx)
 	defer cancel()
-	id, readErr := c.DefaultNow(ctx)
+	id, readErr := c.DefaultUncached(ctx)
 	switch {
 	case id != "":
 		return id, nil

@@ -32,8 +32,11 @@ type Options []Option
 // Advice replaces the remedy for a status with one that is true of this object alone.
 type Advice map[int]string
 
-// AtStatus maps a status to the attribute at fault. With 200, this is the attribute that a successful response denies.
+// AtStatus maps a status to the attribute at fault.
 type AtStatus map[int]path.Path
+
+// Denied is the key in AtStatus of the attribute that a successful response denies.
+const Denied = http.StatusOK
 
 // AtAccount puts a 404 on the service account.
 var AtAccount = AtStatus{http.StatusNotFound: path.Root("service_account_id")}
@@ -141,7 +144,7 @@ func (f *failure) remedy() (string, path.Path) {
 	case errors.Is(f.err, transport.ErrTooLarge):
 		return "Read less, for example with max_results.", path.Empty()
 	case errors.As(f.err, &response) && response.Denies:
-		return NotConfirmed, f.atStatus[http.StatusOK]
+		return NotConfirmed, f.atStatus[Denied]
 	case errors.As(f.err, &response):
 		return phrase.Join("The state was not changed.", checkConnection, f.mayHaveActed()), path.Empty()
 	case errors.As(f.err, &unanswered):

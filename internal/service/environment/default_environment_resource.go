@@ -74,12 +74,12 @@ var setAdvice = apierror.Advice{
 }
 
 var atEnvironment = apierror.AtStatus{
-	http.StatusOK: path.Root("environment_id"), http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
+	apierror.Denied: path.Root("environment_id"), http.StatusBadRequest: path.Root("environment_id"), http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
 }
 
 func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "default environment", req, resp, func(ctx context.Context, m *defaultEnvironmentModel) (*string, error) {
-		live, err := r.Client.Environments.DefaultNow(ctx)
+		live, err := r.Client.Environments.DefaultUncached(ctx)
 		wanted := m.EnvironmentID.ValueString()
 		switch {
 		case err != nil:

@@ -3,7 +3,6 @@ package organization
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -70,7 +69,7 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 	}
 }
 
-var globalLimitOptions = apierror.Options{needsManager, apierror.AtStatus{http.StatusOK: path.Root("limit")}}
+var globalLimitOptions = apierror.Options{needsManager, apierror.AtStatus{apierror.Denied: path.Root("limit")}}
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
