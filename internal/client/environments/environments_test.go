@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -503,6 +504,27 @@ func TestCreateEnvironment_afterARename(t *testing.T) {
 	var exists *create.ExistsError
 	if err := creates("new", ScopeUser); !errors.As(err, &exists) || exists.Found[0].Object != "environment" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A lost creation is told from another one by each field of its request, but for the default, which may have changed since.
+func TestCreateEnvironment_eachFieldTellsWhatItMade(t *testing.T) {
+	t.Parallel()
+	made := aCreation.requested(&Change{ID: "env_1"})
+	for field := range reflect.TypeFor[CreateRequest]().Fields() {
+		other := aCreation
+		switch at := reflect.ValueOf(&other).Elem().FieldByIndex(field.Index).Addr().Interface().(type) {
+		case *string:
+			*at = "other"
+		case *bool:
+			*at = !*at
+		case *[]Repository:
+			*at = nil
+		default:
+			t.Errorf("%s has a new type", field.Name)
+		}
+		isTold := !other.hasName(made) || !other.isWanted(made)
+		check.Is(t, "another one is told by "+field.Name, isTold, field.Name != "MakeOrganizationDefault")
 	}
 }
 

@@ -432,7 +432,7 @@ func TestEnvironment_aReadThatLagsBehindAnInterruptedWait(t *testing.T) {
 	}
 }
 
-// Whatever an update changes, it waits for the build that runs, if it waits at all.
+// An update waits for a running build only if it turns wait_for_build on: a rename does not wait for somebody else's.
 func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -440,7 +440,7 @@ func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
 		status         string
 	}{
 		"told to wait":     {acctest.Values{"wait_for_build": false}, acctest.Values{"wait_for_build": true}, "ready"},
-		"renamed":          {nil, acctest.Values{"name": "renamed"}, "building"}, // Somebody else's build.
+		"renamed":          {nil, acctest.Values{"name": "renamed"}, "building"},
 		"told not to wait": {nil, acctest.Values{"wait_for_build": false}, "building"},
 	} {
 		t.Run(name, func(t *testing.T) {
