@@ -140,9 +140,9 @@ func (c *Client) singleBuildStatus(ctx context.Context, id string) (*BuildStatus
 	return status, nil
 }
 
-// StartBuild builds an environment again, and returns the ID of the new build, or empty if the service does not show it yet. While a build
-// runs, the error is a 409. Then buildID is that build, if it is newer than before: the caller may wait for it. A request whose response was
-// lost is repeated: if it was carried out, the service refuses another, and the build that runs is the new one.
+// StartBuild builds an environment again, and returns the ID of the new build, or empty if the service does not show it yet. With a 409,
+// buildID is the build that runs, if that is newer than before: the caller may wait for it. A request whose response was lost is repeated:
+// if it was carried out, the service refuses another, and the build that runs is the new one.
 func (c *Client) StartBuild(ctx context.Context, id, before string) (buildID string, err error) {
 	buildID, err = c.change(ctx, id, transport.Post("createEnvironmentBuild", "/api/v0/environments/{environmentId}/builds", id).Repeatable())
 	isUnnamed := err == nil && buildID == ""

@@ -48,8 +48,8 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 }
 
-// Update sends what has changed, waits for the build, and makes the environment the organization's default. It is not crud.Update, which stores
-// nothing after an error: here, some steps may be done by then.
+// Update sends what has changed, waits for the build, and makes the environment the organization's default. It is not crud.Update, which
+// stores nothing after an error: here, some steps may be done by then.
 func (r *environmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan, state environmentModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -118,8 +118,8 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 	return left, diags
 }
 
-// waitAndRead waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. IsBuilt is also true without
-// a wait.
+// waitAndRead waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. IsBuilt is also true
+// without a wait.
 func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
 ) (isBuilt bool, diags diag.Diagnostics) {
 	id, last := m.ID.ValueString(), &environments.Build{}
@@ -136,7 +136,7 @@ func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentMod
 	} else {
 		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
 	}
-	// After a creation, awaited.before is empty, and so is what a read shows before the build.
+	// The read does not show the build yet. After a creation, awaited.before is empty, and so is the ID that such a read shows.
 	isEarlier := last.ID != "" && last.ID != awaited.before && found.LatestBuildID() == awaited.before
 	if readErr != nil || isEarlier {
 		m.keepBuild(last)
@@ -151,8 +151,8 @@ func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentMod
 	return err == nil, diags
 }
 
-// keepBuild stores the latest build if the read does not show it. Otherwise the state would have the earlier build, and if that had failed, the
-// next apply without a refresh would start another.
+// keepBuild stores the latest build if the read does not show it. Otherwise, the state would have the earlier build, and if that had failed,
+// the next apply without a refresh would start another.
 func (m *environmentModel) keepBuild(latest *environments.Build) {
 	m.LatestBuild, m.LatestBuildID = types.ObjectNull(buildType.AttrTypes), value.StringOrNull(latest.ID)
 	m.Status, m.FailureReason = types.StringValue(environments.StateOf(environments.StatusBuilding, latest.Status)), types.StringNull()

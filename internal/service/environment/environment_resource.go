@@ -246,7 +246,8 @@ func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest
 	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
 		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
 		if left := privatestate.Unfinished(ctx, req.Private); err == nil && left != (privatestate.Steps{}) {
-			isEarlier := left.Before != "" && found.LatestBuildID() == left.Before // Without Before, only the status tells.
+			// The read does not show the build yet. Without Before, only the status tells that.
+			isEarlier := left.Before != "" && found.LatestBuildID() == left.Before
 			left.Build = left.Build && (found.IsBuilding() || isEarlier)
 			left.Default = left.Default && (found.IsDefault == nil || !*found.IsDefault)
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
