@@ -83,25 +83,9 @@ type CreateRequest struct {
 type UpdateRequest struct {
 	Name         *string      `json:"name,omitempty"`
 	Repositories []Repository `json:"repositories,omitzero"`
-	// SetupScript is empty to remove the script.
-	SetupScript *string `json:"-"`
-	SourceID    *string `json:"sourceId,omitempty"`
-}
-
-// MarshalJSON encodes the removal of the setup script as null.
-func (b UpdateRequest) MarshalJSON() ([]byte, error) {
-	type fields UpdateRequest
-	if b.SetupScript == nil {
-		return json.Marshal(fields(b))
-	}
-	script := b.SetupScript
-	if *script == "" {
-		script = nil
-	}
-	return json.Marshal(struct {
-		fields
-		SetupScript *string `json:"setupScript"`
-	}{fields(b), script})
+	// SetupScript points to nil to remove the script.
+	SetupScript **string `json:"setupScript,omitempty"`
+	SourceID    *string  `json:"sourceId,omitempty"`
 }
 
 // isEmpty reports whether the request changes nothing, by what would be sent.

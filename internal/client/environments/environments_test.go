@@ -173,20 +173,21 @@ func TestComplete(t *testing.T) {
 func TestUpdateEnvironmentRequest(t *testing.T) {
 	t.Parallel()
 	text, empty, blank := "x", "", "x\n"
+	script, untrimmed, none := &text, &blank, (*string)(nil)
 	repositories := []Repository{{URL: "u", Script: "s"}}
 	for want, body := range map[string]UpdateRequest{
 		`{}`:                    {},
 		`{"name":"x"}`:          {Name: &text},
 		`{"name":""}`:           {Name: &empty},
-		`{"setupScript":"x"}`:   {SetupScript: &text},
-		`{"setupScript":"x\n"}`: {SetupScript: &blank},
+		`{"setupScript":"x"}`:   {SetupScript: &script},
+		`{"setupScript":"x\n"}`: {SetupScript: &untrimmed},
 		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {Repositories: []Repository{{URL: "u.git/", Script: "s "}}},
-		`{"setupScript":null}`:                              {SetupScript: &empty},
+		`{"setupScript":null}`:                              {SetupScript: &none},
 		`{"sourceId":"x"}`:                                  {SourceID: &text},
 		`{"sourceId":""}`:                                   {SourceID: &empty},
 		`{"repositories":[]}`:                               {Repositories: []Repository{}},
 		`{"repositories":[{"url":"u","script":"s"}]}`:       {Repositories: repositories},
-		`{"name":"x","repositories":[{"url":"u","script":"s"}],"sourceId":"x","setupScript":null}`: {Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &empty},
+		`{"name":"x","repositories":[{"url":"u","script":"s"}],"setupScript":null,"sourceId":"x"}`: {Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &none},
 	} {
 		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"PATCH /env_1": "204 ", "GET ": listed()}))
 		_, err := c.Update(t.Context(), "env_1", "", body)
@@ -199,7 +200,7 @@ func TestUpdateEnvironmentRequest(t *testing.T) {
 // The response names the build that the request started, or none.
 func TestEnvironments_theBuildOfAChange(t *testing.T) {
 	t.Parallel()
-	script := ""
+	var script *string
 	for _, change := range []struct {
 		call, operation string
 		send            func(c *Client) (string, error)

@@ -106,7 +106,7 @@ func (m *environmentModel) updateRequest(ctx context.Context, state *environment
 		body.Repositories, diags = repositoriesToAPI(ctx, m.Repositories)
 	}
 	if !m.SetupScript.Equal(state.SetupScript) {
-		script := m.SetupScript.ValueString()
+		script := value.StringPointer(m.SetupScript)
 		body.SetupScript = &script
 	}
 	if !m.SourceID.Equal(state.SourceID) {
