@@ -22,16 +22,6 @@ const (
 	BuildSuperseded = "superseded"
 )
 
-// Categories of a build's failure.
-const (
-	FailureSourceResolution = "source-resolution"
-	FailureProvider         = "provider"
-	FailureTimeout          = "timeout"
-	FailureValidation       = "validation"
-	FailurePromotion        = "promotion"
-	FailureCleanup          = "cleanup"
-)
-
 // maxStatuses is the maximum number of environments in one request for build statuses.
 // x-assumption: the service documents no limit, but URLs have one.
 const maxStatuses = 100

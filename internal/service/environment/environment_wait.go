@@ -136,13 +136,14 @@ func failureOf(e *environments.Environment, last *environments.Build) string {
 	return text + "\n\n" + cmp.Or(remedies[b.FailureCategory], "Fix the problem, then apply again. If somebody canceled the build, only apply again.")
 }
 
+// remedies are by the category of a build's failure.
 var remedies = map[string]string{
-	environments.FailureSourceResolution: "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
-	environments.FailureProvider:         "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
-	environments.FailureTimeout:          "The build took longer than the service allows. Shorten the scripts.",
-	environments.FailureValidation:       "A script or a check of its result failed. Fix the problem that the reason and the log show, then apply again.",
-	environments.FailurePromotion:        "The build succeeded, but could not be activated. Apply again.",
-	environments.FailureCleanup:          "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
+	"source-resolution": "A repository could not be read. Check its URL and default branch, and that the organization's code-host integration covers it.",
+	"provider":          "The provider of the source failed. Apply again later. If it still fails, choose another source_id from the data source agentyard_environment_source_options.",
+	"timeout":           "The build took longer than the service allows. Shorten the scripts.",
+	"validation":        "A script or a check of its result failed. Fix the problem that the reason and the log show, then apply again.",
+	"promotion":         "The build succeeded, but could not be activated. Apply again.",
+	"cleanup":           "The cleanup after the build failed. Apply again. If it still fails, contact the service's support.",
 }
 
 // named identifies an environment within a sentence.
