@@ -186,14 +186,13 @@ func (f *Faults) take(operation string, r *http.Request) (Fault, bool) {
 	return *hit, true
 }
 
-// hide makes reads of the object that a response describes fail.
-func (f *Faults) hide(body []byte, reads int) {
+// hide makes reads of the objects that a response describes fail.
+func (f *Faults) hide(created []runreport.Object, reads int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hidden == nil {
 		f.hidden = map[string]int{}
 	}
-	created, _, _ := runreport.Answer(body)
 	for _, object := range created {
 		f.hidden[object.ID] = max(1, reads)
 	}
@@ -233,7 +232,7 @@ func (e *Emulator) beforeCommit(x *exchange, w *response, r *http.Request, f Fau
 }
 
 // afterCommit spoils the response of a request that was carried out.
-func (e *Emulator) afterCommit(ctx context.Context, w *response, r *http.Request, f Fault) {
+func (e *Emulator) afterCommit(x *exchange, w *response, r *http.Request, f Fault) {
 	switch f.Kind {
 	case FaultStatusAfterCommit:
 		w.reset()
@@ -241,7 +240,7 @@ func (e *Emulator) afterCommit(ctx context.Context, w *response, r *http.Request
 	case FaultDropAfterCommit:
 		w.drop = true
 	case FaultDelayAfterCommit:
-		w.drop = clock.System.Sleep(ctx, f.Delay) != nil
+		w.drop = clock.System.Sleep(r.Context(), f.Delay) != nil
 	case FaultTruncatedBody:
 		if w.body.Len() == 0 { // A 204 has nothing to cut; a promised body that never comes is as broken.
 			w.status = http.StatusOK
@@ -261,7 +260,8 @@ func (e *Emulator) afterCommit(ctx context.Context, w *response, r *http.Request
 		w.writeOther(f)
 	case FaultNotFoundAfterCreate:
 		if w.status < 300 {
-			e.faults.hide(w.body.Bytes(), f.Reads)
+			created, _, _ := runreport.Answer(x.entry.Operation, w.body.Bytes())
+			e.faults.hide(created, f.Reads)
 		}
 	case FaultRepeatedCursor:
 		w.repeatCursor(r.URL.Query().Get("cursor"))

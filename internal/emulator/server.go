@@ -149,7 +149,7 @@ func (e *Emulator) serve(w http.ResponseWriter, r *http.Request) {
 			x.entry.Status = a.status
 		}
 		if r.Method != http.MethodGet || a.status >= http.StatusBadRequest {
-			_, x.entry.Refusals, x.entry.RequestID = runreport.Answer(a.body.Bytes())
+			_, x.entry.Refusals, x.entry.RequestID = runreport.Answer(x.entry.Operation, a.body.Bytes())
 		}
 	})
 	e.changes.Add(1)
@@ -184,7 +184,7 @@ func (e *Emulator) response(x *exchange, a *response, r *http.Request) (fault Fa
 	}
 	e.api.ServeHTTP(a, r)
 	if hit {
-		e.afterCommit(r.Context(), a, r, fault)
+		e.afterCommit(x, a, r, fault)
 	}
 	return fault, hit
 }

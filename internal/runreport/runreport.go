@@ -5,6 +5,7 @@ package runreport
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -69,29 +70,37 @@ func NameIn(body []byte) string {
 
 // Answer returns the objects in the response to a request that changes something, why the service refused the request or parts of it, and
 // its ID of the request, if it gives one.
-func Answer(body []byte) (objects []Object, refusals []string, requestID string) {
+func Answer(operation string, body []byte) (objects []Object, refusals []string, requestID string) {
 	type part struct {
-		ID, SessionID, WikiRunID, Name, Email, RepoFullName, Detail string
-		Error                                                       any
+		Email, RepoFullName string
+		Error               any
 	}
 	var whole struct {
 		part
-		APIKey, Computer, Environment, ServiceAccount, Session, WikiRun part
-		Computers, Errors, Sessions                                     []part
-		RequestedQuantity                                               int
-		RequestID                                                       string
+		Detail, RequestID string
+		Errors, Sessions  []part
+		Computers         []any
+		RequestedQuantity int
 	}
-	_ = json.Unmarshal(body, &whole) // Fields of other types count as missing.
-	parts := []part{whole.part, whole.APIKey, whole.Computer, whole.Environment, whole.ServiceAccount, whole.Session, whole.WikiRun}
-	for _, p := range append(parts, whole.Computers...) {
-		if id := p.ID + p.SessionID + p.WikiRunID; id != "" {
-			objects = append(objects, Object{id, p.Name})
+	var fields map[string]any
+	_, _ = json.Unmarshal(body, &whole), json.Unmarshal(body, &fields) // Fields of other types count as missing.
+	noun := strings.TrimSuffix(strings.ToLower(operation), "s")
+	objects = objectIn(noun, fields)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if strings.Contains(strings.ToLower(operation), strings.ToLower(name)) { // Such as apiKey, or computers.
+			rows, isList := fields[name].([]any)
+			if !isList {
+				rows = []any{fields[name]}
+			}
+			for _, row := range rows {
+				objects = append(objects, objectIn(noun, row)...)
+			}
 		}
 	}
 	if whole.Detail != "" {
 		refusals = []string{whole.Detail}
 	}
-	for _, p := range slices.Concat(parts[:1], whole.Errors, whole.Sessions) {
+	for _, p := range slices.Concat([]part{whole.part}, whole.Errors, whole.Sessions) {
 		switch refusal := p.Error.(type) {
 		case nil:
 		case string:
@@ -101,4 +110,18 @@ func Answer(body []byte) (objects []Object, refusals []string, requestID string)
 		}
 	}
 	return objects, refusals, whole.RequestID
+}
+
+// objectIn returns the object that a part of an answer describes, if it has the ID of one: the field id, or one such as sessionId, with the
+// noun at the end of the operation's name.
+func objectIn(operation string, part any) []Object {
+	fields, _ := part.(map[string]any)
+	name, _ := fields["name"].(string)
+	for _, field := range append([]string{"id"}, slices.Sorted(maps.Keys(fields))...) {
+		noun, isID := strings.CutSuffix(strings.ToLower(field), "id")
+		if id, _ := fields[field].(string); id != "" && isID && strings.HasSuffix(operation, noun) {
+			return []Object{{id, name}}
+		}
+	}
+	return nil
 }

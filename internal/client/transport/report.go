@@ -185,7 +185,7 @@ func (c *Conn) reportAttempt(ctx context.Context, state *attempts, from time.Tim
 	case resp.StatusCode >= http.StatusBadRequest:
 		refusal = c.ErrorOf(state.request.Op, resp, state.body)
 	case state.request.Op.Changes():
-		line.Objects, line.Refusals, _ = runreport.Answer(state.body)
+		line.Objects, line.Refusals, _ = runreport.Answer(state.request.Op.Name, state.body)
 		for _, object := range line.Objects {
 			r.know(wire.Ref{ID: object.ID, Name: object.Name})
 		}

@@ -69,7 +69,7 @@ func TestReport(t *testing.T) {
 		want      []string
 	}{
 		"a creation after a failure": {
-			Put("createThing", "/things").With(map[string]any{"name": "ci", "script": "planted"}), []string{`503 {"detail":"later"}`, `201 {"thing":{},"apiKey":{"id":"k1","name":"ci","key":"planted"}}`},
+			Put("createThing", "/things").With(map[string]any{"name": "ci", "script": "planted"}), []string{`503 {"detail":"later"}`, `201 {"thing":{"otherId":"o1","thingId":"k1","name":"ci","key":"planted"}}`},
 			[]string{
 				`{"method":"PUT","name":"ci","operation":"createThing","route":"/things","status":503}`,
 				`{"operation":"createThing","wait":"retry"}`,
@@ -85,8 +85,8 @@ func TestReport(t *testing.T) {
 			[]string{`{"method":"PUT","operation":"setLimits","refusals":["a@b: no member","c@d: No *** for \"…\""],"route":"/limits","status":200}`},
 		},
 		"computers that are missing": {
-			Post("bulk", "/bulk").With(map[string]any{"namePrefix": "f"}), []string{`201 {"computers":[{"id":"c1","name":"f-1"}],"requestedQuantity":3,"error":{"message":"full"}}`},
-			[]string{`{"method":"POST","name":"f","objects":[{"id":"c1","name":"f-1"}],"operation":"bulk","refusals":["1 of 3 computers created: full"],"route":"/bulk","status":201}`},
+			Post("bulkCreateComputers", "/bulk").With(map[string]any{"namePrefix": "f"}), []string{`201 {"computers":[{"id":"c1","name":"f-1"}],"requestedQuantity":3,"error":{"message":"full"}}`},
+			[]string{`{"method":"POST","name":"f","objects":[{"id":"c1","name":"f-1"}],"operation":"bulkCreateComputers","refusals":["1 of 3 computers created: full"],"route":"/bulk","status":201}`},
 		},
 		"a file and a query": {
 			Get("getFile", "/computers/{computerId}/files/{fileName}", "c1", "planted").Where(url.Values{"q": {"planted"}, "email": {"a@b"}}), []string{`200 {"id":"c1","url":"planted"}`},
