@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 // ConfigAt adds a provider block with another URL or API key to a configuration.
@@ -30,16 +33,21 @@ func (e *Env) ServiceAccountKey() (key, account string) {
 	return e.Make("/api/v0/service-accounts/"+made.ID+"/api-keys", map[string]any{"name": "ci"}).APIKey.Value, made.ID
 }
 
-// Made is what the service returns for a new object: the fields of its IDs, and the value of a key.
+// Made is what the service returns for a new object: its ID, whatever the field is called, that of its build, and the value of a key.
 type Made struct {
-	ID, BuildID, SessionID, WikiRunID, MessageID string
-	APIKey                                       struct{ ID, Value string }
+	ID, BuildID string
+	APIKey      struct{ ID, Value string }
 }
 
 // Make creates an object outside Terraform.
 func (e *Env) Make(path string, body any) (made Made) {
 	e.t.Helper()
-	e.API(http.MethodPost, path, body, &made)
+	var answer json.RawMessage
+	e.API(http.MethodPost, path, body, &answer)
+	check.Must(e.t, json.Unmarshal(answer, &made))
+	if objects, _, _ := runreport.Answer(operationOf(httptest.NewRequest(http.MethodPost, path, nil)), answer); len(objects) > 0 {
+		made.ID = objects[0].ID
+	}
 	return made
 }
 
@@ -53,10 +61,19 @@ func Rows[T any](e *Env, path, field string) (rows []T) {
 }
 
 // IDs returns the IDs of the objects of a listing that has one page.
-func (e *Env) IDs(path, field string) (ids []string) {
+func (e *Env) IDs(path, field string) []string {
 	e.t.Helper()
-	for _, row := range Rows[Made](e, path, field) {
-		ids = append(ids, row.ID)
+	return e.Listed(specimens.Listing{Path: path, Rows: field})
+}
+
+// Listed returns the IDs of all objects of a listing.
+func (e *Env) Listed(l specimens.Listing) (ids []string) {
+	e.t.Helper()
+	l.Has = nil
+	for _, page := range e.Pages(l.Path) {
+		found, err := l.Find(page, nil)
+		check.Must(e.t, err)
+		ids = append(ids, found...)
 	}
 	return ids
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
@@ -24,9 +25,10 @@ type Matrix struct {
 	Before func(e *Env, step int)
 	// From is the first step with faults. Another matrix may cover the steps before it.
 	From int
-	// Live returns the IDs of all objects in the emulator that the configurations may have created.
+	// Live returns the IDs of all objects in the emulator that the configurations may have created. If nil, the listing of the specimen shows
+	// them, or nothing is created if it has none.
 	Live func(e *Env) []string
-	// IDs returns the IDs in a state. If nil, the attribute "id" is used.
+	// IDs returns the IDs in a state. If nil, the attribute "id" is used, or nothing if nothing is created.
 	IDs func(i *Instance) []string
 	// Verify runs additional checks after convergence, such as that a key in the state authenticates. It may be nil.
 	Verify func(t *testing.T, e *Env, i *Instance)
@@ -65,6 +67,8 @@ func faults() map[string]emulator.Fault {
 // Run runs all cases in parallel and logs their number.
 func (m Matrix) Run(t *testing.T) {
 	t.Helper()
+	m.complete()
+	note(t, MatrixOf+m.Type)
 	var cases, held atomic.Int64
 	t.Cleanup(func() { t.Logf("fault matrix of %s: %d cases, %d held", m.Type, cases.Load(), held.Load()) })
 	run := func(name string, body func(t *testing.T)) {
@@ -93,6 +97,28 @@ func (m Matrix) Run(t *testing.T) {
 			for _, kind := range []emulator.FaultKind{emulator.FaultDropBeforeCommit, emulator.FaultDropAfterCommit} {
 				run(fmt.Sprintf("step %d/killed at request %d/%s", n, k, kind), func(t *testing.T) { m.killCase(t, n, len(steps)-1, k, kind) })
 			}
+		}
+	}
+}
+
+// complete adds the defaults of Live and IDs.
+func (m *Matrix) complete() {
+	listing := specimens.ResourceOf(m.Type).Listing
+	creates := m.Live != nil || listing.Path != ""
+	if m.Live == nil {
+		m.Live = func(e *Env) []string {
+			if !creates {
+				return nil
+			}
+			return e.Listed(listing)
+		}
+	}
+	if m.IDs == nil {
+		m.IDs = func(i *Instance) []string {
+			if id := i.ID(); creates && id != "" {
+				return []string{id}
+			}
+			return nil
 		}
 	}
 }
@@ -199,20 +225,20 @@ func (m Matrix) interruptCase(t *testing.T, n, last, k int) {
 		})
 	}))
 	e, configs, i := m.advance(t, n)
-	before := m.ids(i)
+	before := m.IDs(i)
 	p := NewProcess(t, e, fewRetries)
 	stop := p.Stop
 	interrupt.Store(&stop)
 	out := p.Apply(i, configs[n])
 	interrupt.Store(nil)
-	created := slices.DeleteFunc(m.ids(i), func(id string) bool { return slices.Contains(before, id) })
+	created := slices.DeleteFunc(m.IDs(i), func(id string) bool { return slices.Contains(before, id) })
 	if orphans := m.unknown(e, i); len(orphans) > 0 || i.Tainted {
 		t.Errorf("tainted %t, not in the state: %v, after %s", i.Tainted, orphans, out)
 	}
 	if out = NewProcess(t, e, fewRetries).Apply(i, configs[n]); len(out.Errors) > 0 {
 		out = NewProcess(t, e, fewRetries).Apply(i, configs[n])
 	}
-	if len(out.Errors) > 0 || slices.ContainsFunc(created, func(id string) bool { return !slices.Contains(m.ids(i), id) }) {
+	if len(out.Errors) > 0 || slices.ContainsFunc(created, func(id string) bool { return !slices.Contains(m.IDs(i), id) }) {
 		t.Fatalf("the next apply does not converge, or replaces %v: %s", created, out)
 	}
 	m.settled(t, e, i, configs[n])
@@ -259,7 +285,7 @@ func (m Matrix) settled(t *testing.T, e *Env, i *Instance, config Values) {
 	if out := NewProcess(t, e, fewRetries).Plan(i, config); out.Action != ActionNone || len(out.Errors) > 0 {
 		t.Errorf("the plan after convergence is not empty: %s", out)
 	}
-	live, known := slices.Sorted(slices.Values(m.Live(e))), slices.Sorted(slices.Values(m.ids(i)))
+	live, known := slices.Sorted(slices.Values(m.Live(e))), slices.Sorted(slices.Values(m.IDs(i)))
 	if !slices.Equal(live, known) {
 		t.Errorf("the emulator holds %v, the state %v", live, known)
 	}
@@ -281,17 +307,7 @@ func (m Matrix) destroy(t *testing.T, e *Env, i *Instance, n, last int) {
 	}
 }
 
-func (m Matrix) ids(i *Instance) []string {
-	if m.IDs != nil {
-		return m.IDs(i)
-	}
-	if id := i.ID(); id != "" {
-		return []string{id}
-	}
-	return nil
-}
-
 func (m Matrix) unknown(e *Env, i *Instance) []string {
-	known := m.ids(i)
+	known := m.IDs(i)
 	return slices.DeleteFunc(m.Live(e), func(id string) bool { return slices.Contains(known, id) })
 }

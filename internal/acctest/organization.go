@@ -92,8 +92,8 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 	account := o.post("/service-accounts", Values{"name": "ci", "description": "builds"}).ID
 	o.post("/service-accounts", Values{"name": "robot"})
 	keys := "/service-accounts/" + account + "/api-keys"
-	o.places["$account"], o.places["$key"] = account, o.post(keys, Values{"name": "live", "expiresAt": e.Now().Add(24 * time.Hour).UnixMilli()}).APIKey.ID
-	e.API(http.MethodPost, "/api/v0"+keys+"/"+o.post(keys, Values{"name": "old"}).APIKey.ID+"/revoke", nil, nil)
+	o.places["$account"], o.places["$key"] = account, o.post(keys, Values{"name": "live", "expiresAt": e.Now().Add(24 * time.Hour).UnixMilli()}).ID
+	e.API(http.MethodPost, "/api/v0"+keys+"/"+o.post(keys, Values{"name": "old"}).ID+"/revoke", nil, nil)
 
 	machine := o.post("/computers", Values{"name": "workstation", "provider": "byom", "hostId": "1b4e28ba-2fa1-41d2-883f-0016d3cca427"}).ID
 	managed := o.post("/computers", Values{"name": "managed", "autoInstallDeps": true, "repos": []any{"https://git.example/acme/app", "https://git.example/acme/web"}}).ID
@@ -110,7 +110,7 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 	o.addSessions(machine)
 	o.places["$run"] = o.post("/wiki", Values{"repoUrl": "https://code.example/acme/api", "pages": []any{
 		Values{"pageId": "p1", "path": "storage.md", "title": "Storage", "content": "Where things are stored."}, Values{"path": "more.md", "title": "More", "content": "What else is stored."},
-	}}).WikiRunID
+	}}).ID
 	const workflow = ".github/workflows/old.yml"
 	for _, repository := range []string{"acme/api", "acme/web"} {
 		_, err := e.AddWikiRun(emulator.WikiRun{RepoURL: "https://code.example/" + repository})
@@ -126,15 +126,15 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 	}
 
 	talk := func(session, message string) {
-		o.onDemand[session] = func() any { return o.post("/sessions", Values{"computerId": managed}).SessionID }
+		o.onDemand[session] = func() any { return o.post("/sessions", Values{"computerId": managed}).ID }
 		o.onDemand[message] = func() any {
 			id := o.Fill(session).(string)
 			o.advance("1m")
-			return o.post("/sessions/"+id+"/messages", Values{"text": "Reply with the word OK, and do nothing else."}).MessageID
+			return o.post("/sessions/"+id+"/messages", Values{"text": "Reply with the word OK, and do nothing else."}).ID
 		}
 	}
 	o.onDemand = map[string]func() any{
-		"$leaked":   func() any { return o.post(keys, Values{"name": "leaked"}).APIKey.ID },
+		"$leaked":   func() any { return o.post(keys, Values{"name": "leaked"}).ID },
 		"$building": func() any { return o.environment("building").ID },
 	}
 	talk("$conversation", "$message")
@@ -143,7 +143,7 @@ func NewOrganization(t testing.TB, e *Env) *Organization {
 }
 
 func (o *Organization) addSessions(computer string) {
-	session := o.post("/sessions", Values{"computerId": computer, "sessionSettings": Values{"model": "model-thinking", "tags": []any{Values{"name": "a"}}}}).SessionID
+	session := o.post("/sessions", Values{"computerId": computer, "sessionSettings": Values{"model": "model-thinking", "tags": []any{Values{"name": "a"}}}}).ID
 	o.places["$session"] = session
 	o.post("/sessions", Values{"computerId": computer})
 	o.post("/sessions", Values{"computerId": computer})

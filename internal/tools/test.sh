@@ -60,7 +60,7 @@ if [ $# -eq 0 ]; then
 	run 'no CLI' -short -skip '^TestAcc' "${without[@]}" "${pages[@]}" || failed=1
 	wait $! && "${newest[@]}" -short "${with[@]}" || failed=1
 	# Last, because it reads what all tests before have left.
-	(export AGENTYARD_DRIVEN_COMPLETE=1 && run 'no CLI' -run TestEveryOperationIsDriven ./internal/acctest/coverage) || failed=1
+	(export AGENTYARD_DRIVEN_COMPLETE=1 && run 'no CLI' -run TestEverythingIsDriven ./internal/acctest/coverage) || failed=1
 fi
 [ $# -eq 0 ] || export AGENTYARD_OPA=${AGENTYARD_OPA:-$(internal/tools/install.sh opa)}
 for part in ${@/clis/terraform opentofu terraform-1.5 terraform-1.11 opentofu-1.11}; do

@@ -1,16 +1,19 @@
-// Package coverage checks that the tests have driven every operation of the contract through the provider.
+// Package coverage checks that the tests have driven every operation of the contract through the provider, and every resource through a
+// matrix of faults.
 package coverage
 
 import (
 	"os"
 	"testing"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
-// TestEveryOperationIsDriven reads the folder that the tests wrote. The test runner runs it after them.
-func TestEveryOperationIsDriven(t *testing.T) {
+// TestEverythingIsDriven reads the folder that the tests wrote. The test runner runs it after them.
+func TestEverythingIsDriven(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("AGENTYARD_DRIVEN_COMPLETE") == "" {
 		t.Skip("only after all acceptance tests, as `make test` runs it") //nolint:forbidigo // It reads what they left.
@@ -29,5 +32,10 @@ func TestEveryOperationIsDriven(t *testing.T) {
 			t.Errorf("no test drives %s through the provider", operation.ID)
 		}
 	}
-	t.Logf("%d of %d operations are driven", len(driven), len(operations))
+	for _, r := range specimens.Resources {
+		if !driven[acctest.MatrixOf+r.Type] {
+			t.Errorf("%s has no acctest.Matrix", r.Type)
+		}
+	}
+	t.Logf("%d operations and %d resources are driven", len(operations), len(driven)-len(operations))
 }

@@ -135,6 +135,16 @@ func (r Resource) FullOrLeast() (created, changed Values) {
 	return r.Full, r.FullChanged
 }
 
+// ResourceOf returns the first specimen of a type. It is empty for an operation.
+func ResourceOf(typeName string) (found Resource) {
+	for _, r := range slices.Backward(Resources) {
+		if r.Type == typeName {
+			found = r
+		}
+	}
+	return found
+}
+
 // OperationOf returns the first specimen of a type.
 func OperationOf(typeName string) Operation {
 	return Operations[slices.IndexFunc(Operations, func(o Operation) bool { return o.Type == typeName })]

@@ -23,7 +23,6 @@ func TestComputer_faultMatrix_slow(t *testing.T) {
 				{"name": "renamed", "provider_type": "managed-a", "repos": []any{"https://git.example/acme/tools"}, "host_id": hostA},
 			}
 		},
-		Live: computerIDs,
 	}.Run(t)
 }
 
@@ -34,7 +33,6 @@ func TestComputer_faultMatrixOfAnOwnMachine(t *testing.T) {
 		Setup: func(*acctest.Env) []acctest.Values {
 			return []acctest.Values{{"name": "own", "provider_type": "byom", "host_id": hostA}, {"name": "renamed", "provider_type": "byom", "host_id": hostA}}
 		},
-		Live: computerIDs,
 	}.Run(t)
 }
 

@@ -96,7 +96,6 @@ func fleetMatrix(setup func(*acctest.Env) []acctest.Values) acctest.Matrix {
 	return acctest.Matrix{
 		Type:  fleetType,
 		Setup: setup,
-		Live:  computerIDs,
 		IDs:   fleetIDs,
 		Adopt: func(t *testing.T, _ *acctest.Env, p *acctest.Process, i *acctest.Instance, text, _ string) {
 			if !strings.Contains(text, "terraform import ADDRESS web") {

@@ -28,10 +28,6 @@ func computers(e *acctest.Env) []computerJSON {
 	return acctest.Rows[computerJSON](e, "/api/v0/computers?includeUnlisted=true", "computers")
 }
 
-func computerIDs(e *acctest.Env) []string {
-	return e.IDs("/api/v0/computers?includeUnlisted=true", "computers")
-}
-
 func computerNames(e *acctest.Env) []string {
 	var names []string
 	for _, c := range computers(e) {

@@ -149,9 +149,6 @@ func TestDefaultEnvironment_faultMatrix(t *testing.T) {
 			mustDefault(t, e, ids[0])
 			return []acctest.Values{{"environment_id": ids[1]}, {"environment_id": ids[2]}}
 		},
-		// Nothing is created.
-		Live:   func(*acctest.Env) []string { return nil },
-		IDs:    func(*acctest.Instance) []string { return nil },
 		Verify: defaultHolds,
 	}.Run(t)
 }

@@ -34,7 +34,6 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 				_ = e.SetDefaultEnvironment("")
 			}
 		},
-		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			// An environment that was not built in time is replaced, as the error says.
 			check.Is(t, "creations, and deletions with the one that stays", e.CarriedOut("createEnvironment"), e.CarriedOut("deleteEnvironment")+1)
@@ -63,7 +62,6 @@ func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 			e.API(http.MethodPost, environmentsRoute+"/"+idsOf(e)[0]+"/builds", nil, nil)
 			e.Clock.Advance(time.Minute)
 		},
-		Live: idsOf,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			// One of these requests started the failed build outside Terraform. The others are repeated until a response arrives, and
 			// again in the next apply if the last build has ended by then.
@@ -86,7 +84,6 @@ func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 				e.API(http.MethodPost, environmentsRoute+"/"+idsOf(e)[0]+"/builds", nil, nil)
 			}
 		},
-		Live: idsOf,
 	}.Run(t)
 }
 

@@ -251,7 +251,6 @@ func invitationMatrix(t *testing.T, setup func(*acctest.Env) []acctest.Values) {
 	t.Helper()
 	acctest.Matrix{
 		Type: invitationType, Setup: setup,
-		Live: func(*acctest.Env) []string { return nil }, IDs: func(*acctest.Instance) []string { return nil },
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			t.Helper()
 			if role := i.Attribute("role"); role == "" || !strings.HasPrefix(roleOf(e, avery, role), role+" already_") {

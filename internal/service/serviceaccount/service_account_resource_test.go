@@ -183,8 +183,6 @@ func TestServiceAccountDataSources(t *testing.T) {
 	}
 }
 
-func accountIDs(e *acctest.Env) []string { return e.IDs("/api/v0/service-accounts", "serviceAccounts") }
-
 func TestServiceAccount_faultMatrix(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
@@ -196,7 +194,6 @@ func TestServiceAccount_faultMatrix(t *testing.T) {
 				{"name": "replaced", "description": "d"},
 			}
 		},
-		Live: accountIDs,
 	}.Run(t)
 }
 
@@ -206,7 +203,6 @@ func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
 	acctest.Matrix{
 		Type:  "agentyard_service_account",
 		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{"name": "m", "status": "inactive"}} },
-		Live:  accountIDs,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			if got := listAccounts(e)[0].Status; got != "inactive" || i.Attribute("status") != "inactive" {
 				t.Errorf("the status is %q, in the state %q", got, i.Attribute("status"))

@@ -17,7 +17,7 @@ const answerType = "agentyard_session_answer"
 
 // sendTo sends a message outside Terraform and returns its ID.
 func sendTo(e *acctest.Env, session, text string) string {
-	return e.Make(sessionsRoute+"/"+session+"/messages", map[string]any{"text": text}).MessageID
+	return e.Make(sessionsRoute+"/"+session+"/messages", map[string]any{"text": text}).ID
 }
 
 // stored returns a value of the state, such as "true".

@@ -46,7 +46,7 @@ func newYoungSession(e *acctest.Env, computer string, settings map[string]any) s
 	if settings != nil {
 		body["sessionSettings"] = settings
 	}
-	return e.Make(sessionsRoute, body).SessionID
+	return e.Make(sessionsRoute, body).ID
 }
 
 // patched updates settings of a session outside Terraform.

@@ -145,7 +145,7 @@ type page struct {
 
 // uploadWiki creates a run from pages and returns its ID.
 func uploadWiki(e *acctest.Env, pages ...page) string {
-	return e.Make("/api/v0/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": pages}).WikiRunID
+	return e.Make("/api/v0/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": pages}).ID
 }
 
 // privateRun creates a run that only another user can see, and returns its ID.

@@ -119,7 +119,7 @@ func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
 		e := acctest.New(t)
 		p := acctest.NewProcess(t, e, nil)
 		i := p.NewInstance(wikiRunType)
-		p.Import(i, e.Make("/api/v0/wiki", upload).WikiRunID).MustSucceed(t)
+		p.Import(i, e.Make("/api/v0/wiki", upload).ID).MustSucceed(t)
 		return e, p, i
 	}
 	e, p, i := imported(t)
