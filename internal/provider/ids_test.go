@@ -30,7 +30,7 @@ func withID(typ tftypes.Object, name, id string) (tftypes.Value, bool) {
 	return tftypes.NewValue(typ, values), found
 }
 
-// Every argument that takes the ID of an object with a name fails in the plan if it has the name. An ID needs no request.
+// Every argument that takes the ID of an object with a name fails in the plan if it has the name. An ID, or one in the state, needs no request.
 func TestIDs_namesInsteadOfIDs(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -79,6 +79,12 @@ func TestIDs_namesInsteadOfIDs(t *testing.T) {
 			diags := plan(schema, value(schema.ValueType(), named))
 			if want := `No ` + to.object + ` with the ID "payments" exists`; len(diags) != 1 || !isNoSuch(diags[0]) || !strings.Contains(diags[0].Detail, want) || !strings.Contains(diags[0].Detail, "look up the ID") {
 				t.Errorf("%s, %s = \"payments\": %+v", name, argument, diags)
+			}
+			if prior := value(schema.ValueType(), named); offered.ResourceSchemas[name] != nil {
+				resp, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{TypeName: name, Config: prior, ProposedNewState: prior, PriorState: prior})
+				if check.Must(t, err); slices.ContainsFunc(resp.Diagnostics, isNoSuch) {
+					t.Errorf("%s, %s = \"payments\" in the state: %+v", name, argument, resp.Diagnostics[0])
+				}
 			}
 			identified, _ := withID(schema.ValueType().(tftypes.Object), argument, to.id)
 			if diags := plan(schema, value(schema.ValueType(), identified)); slices.ContainsFunc(diags, isNoSuch) {

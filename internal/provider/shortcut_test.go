@@ -1,11 +1,15 @@
 package provider_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
@@ -50,6 +54,21 @@ func TestShortcut(t *testing.T) {
 		}
 		if out, answered := unchangedPlan(e, p, tc.i, tc.config); out.Action != acctest.ActionNone || answered != 2 {
 			t.Errorf("%s: %s, %d of the read and the plan were answered without the framework, want both", name, out, answered)
+		}
+	}
+	// The framework records who reads an object, and sets what a state of an older version lacks.
+	colleague, older := acctest.NewProcess(t, e, acctest.Values{"key_owner": "colleague"}), c.Clone()
+	var values map[string]tftypes.Value
+	check.Must(t, older.State.As(&values))
+	values = maps.Clone(values) // Those of c stay.
+	values["wait_for_active"] = tftypes.NewValue(tftypes.Bool, nil)
+	older.State = tftypes.NewValue(older.State.Type(), values)
+	for name, plan := range map[string]func() (acctest.Outcome, int){
+		"with another key":  func() (acctest.Outcome, int) { return unchangedPlan(e, colleague, c, computer) },
+		"without a default": func() (acctest.Outcome, int) { return unchangedPlan(e, p, older, computer) },
+	} {
+		if out, answered := plan(); out.Action != acctest.ActionNone || answered != 1 {
+			t.Errorf("%s: %s, %d of the read and the plan were answered without the framework, want the plan", name, out, answered)
 		}
 	}
 }
