@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
 	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -143,7 +142,7 @@ func (p *agentyardProvider) Schema(_ context.Context, _ provider.SchemaRequest, 
 			"requests_per_second": schema.Float64Attribute{
 				Optional:            true,
 				MarkdownDescription: "Maximum number of requests per second. By default, the provider is limited only by the service's rate limit. Must be at least 0.01.",
-				Validators:          []validator.Float64{float64validator.AtLeast(0.01)},
+				Validators:          []validator.Float64{value.NumberAtLeast(0.01)},
 			},
 			"allow_insecure_http": schema.BoolAttribute{
 				Optional:            true,

@@ -41,7 +41,7 @@ func TestProvider_settings(t *testing.T) {
 		"request_timeout":      {acctest.Values{"request_timeout": "soon"}, "request_timeout", []string{`must be a duration of at least 1s, such as "30s", "2m", not "soon"`}},
 		"request_timeout zero": {acctest.Values{"request_timeout": "0s"}, "request_timeout", []string{"at least 1s"}},
 		"max_retries":          {acctest.Values{"max_retries": -1}, "max_retries", []string{"must be from 0 to 20, not -1."}},
-		"requests_per_second":  {acctest.Values{"requests_per_second": 0}, "requests_per_second", []string{"at least"}},
+		"requests_per_second":  {acctest.Values{"requests_per_second": 0}, "requests_per_second", []string{"requests_per_second must be at least 0.01, not 0."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -192,7 +192,7 @@ func TestOperations_uploadOfASecret(t *testing.T) {
 	e, config, _ := newOperations(t, specimens.OperationOf("agentyard_computer_file_upload"))
 	delete(config, "content")
 	i := e.NewInstance(t, "agentyard_computer_file_upload")
-	e.Plan(t, i, config).MustFail(t, "", "Exactly one of these attributes must be configured")
+	e.Plan(t, i, config).MustFail(t, "", "Set exactly one of source_path, content, content_base64, and content_wo_version.")
 	config["content_wo_version"] = "1"
 	e.Apply(t, i, config).MustFail(t, "content_wo", "Missing content", "Set source_path, content, content_base64, or content_wo.")
 	config["content_wo"] = "s3cret"

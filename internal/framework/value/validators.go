@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -29,15 +30,19 @@ import (
 type rule struct {
 	// summary is the title of the error. must follows the attribute's path in its detail. hint is its last sentence; empty for
 	// none.
-	summary, must, hint string
-	accepts             func(string) bool
+	summary string
+	must
+	hint    string
+	accepts func(string) bool
 	// got describes the rejected value. Nil if the message already contains it.
 	got func(string) string
 }
 
-func (r rule) Description(context.Context) string { return r.must }
+// must is what a validator demands.
+type must string
 
-func (r rule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+func (m must) Description(context.Context) string         { return string(m) }
+func (m must) MarkdownDescription(context.Context) string { return string(m) }
 
 func (r rule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	if !IsSet(req.ConfigValue) {
@@ -51,7 +56,7 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 	if last, _ := req.Path.Steps().LastStep(); last.Equal(path.PathStepElementKeyValue{Value: req.ConfigValue}) {
 		at = fmt.Sprintf("%s[%q]", req.Path.ParentPath(), given)
 	}
-	detail := at + " " + r.must
+	detail := at + " " + string(r.must)
 	if r.got != nil {
 		detail += ", not " + r.got(given)
 	}
@@ -62,33 +67,78 @@ func (r rule) ValidateString(_ context.Context, req validator.StringRequest, res
 func AtLeast(least int64) validator.Int64 { return Between(least, math.MaxInt64) }
 
 // Between accepts integers from least to most.
-func Between(least, most int64) validator.Int64 { return integers{least, most} }
-
-type integers struct{ least, most int64 }
-
-func (i integers) Description(context.Context) string {
-	if i.most == math.MaxInt64 {
-		return "must be at least " + phrase.Thousands(i.least)
+func Between(least, most int64) validator.Int64 {
+	text := fmt.Sprintf("must be from %s to %s", phrase.Thousands(least), phrase.Thousands(most))
+	if most == math.MaxInt64 {
+		text = "must be at least " + phrase.Thousands(least)
 	}
-	return fmt.Sprintf("must be from %s to %s", phrase.Thousands(i.least), phrase.Thousands(i.most))
+	return integers{must(text), least, most}
 }
 
-func (i integers) MarkdownDescription(ctx context.Context) string { return i.Description(ctx) }
+type integers struct {
+	must
+	least, most int64
+}
 
-func (i integers) ValidateInt64(ctx context.Context, req validator.Int64Request, resp *validator.Int64Response) {
+func (i integers) ValidateInt64(_ context.Context, req validator.Int64Request, resp *validator.Int64Response) {
 	if n := req.ConfigValue.ValueInt64(); IsSet(req.ConfigValue) && (n < i.least || n > i.most) {
-		resp.Diagnostics.AddAttributeError(req.Path, "Number out of range", fmt.Sprintf("%s %s, not %s.", req.Path, i.Description(ctx), phrase.Thousands(n)))
+		resp.Diagnostics.AddAttributeError(req.Path, "Number out of range", fmt.Sprintf("%s %s, not %s.", req.Path, i.must, phrase.Thousands(n)))
+	}
+}
+
+// NumberAtLeast accepts numbers from least.
+func NumberAtLeast(least float64) validator.Float64 {
+	return number{must(fmt.Sprintf("must be at least %g", least)), least}
+}
+
+type number struct {
+	must
+	least float64
+}
+
+func (l number) ValidateFloat64(_ context.Context, req validator.Float64Request, resp *validator.Float64Response) {
+	if n := req.ConfigValue.ValueFloat64(); IsSet(req.ConfigValue) && n < l.least {
+		resp.Diagnostics.AddAttributeError(req.Path, "Number out of range", fmt.Sprintf("%s %s, not %g.", req.Path, l.must, n))
+	}
+}
+
+// ExactlyOne requires exactly one of some attributes of a data source or an action. One that is not known yet may be set.
+func ExactlyOne(names ...string) datasource.ConfigValidator {
+	and := strings.NewReplacer(`"`, "", " or ", " and ")
+	return exactlyOne{must("set exactly one of " + and.Replace(phrase.Either(names))), names}
+}
+
+type exactlyOne struct {
+	must
+	names []string
+}
+
+func (o exactlyOne) ValidateDataSource(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+	var set []string
+	mayBeSet := false
+	for _, name := range o.names {
+		var v attr.Value
+		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root(name), &v)...)
+		if mayBeSet = mayBeSet || v.IsUnknown(); IsSet(v) {
+			set = append(set, name)
+		}
+	}
+	switch text := "S" + string(o.must)[1:]; {
+	case len(set) > 1:
+		resp.Diagnostics.AddAttributeError(path.Root(set[0]), "Invalid Attribute Combination", text+". These are set: "+strings.Join(set, ", ")+".")
+	case set == nil && !mayBeSet:
+		resp.Diagnostics.AddError("Missing Attribute Configuration", text+".")
 	}
 }
 
 // Length accepts strings of least to most characters. It counts characters, not bytes.
 func Length(least, most int) validator.String {
-	must := fmt.Sprintf("must be %d to %d characters long", least, most)
+	text := fmt.Sprintf("must be %d to %d characters long", least, most)
 	if least == 0 {
-		must = fmt.Sprintf("must be at most %d characters long", most)
+		text = fmt.Sprintf("must be at most %d characters long", most)
 	}
 	return rule{
-		summary: "Invalid length", must: must,
+		summary: "Invalid length", must: must(text),
 		accepts: func(s string) bool { n := utf8.RuneCountInString(s); return n >= least && n <= most },
 		got:     func(s string) string { return strconv.Itoa(utf8.RuneCountInString(s)) },
 	}
@@ -107,7 +157,7 @@ func NotBlank(hint string) validator.String {
 // Except rejects one value. The hint is a sentence.
 func Except(refused, hint string) validator.String {
 	return rule{
-		summary: "Invalid value", must: fmt.Sprintf("must not be %q", refused), hint: hint,
+		summary: "Invalid value", must: must(fmt.Sprintf("must not be %q", refused)), hint: hint,
 		accepts: func(s string) bool { return s != refused },
 	}
 }
@@ -117,14 +167,14 @@ func OneOf(values ...string) validator.String {
 	return Where("must be "+phrase.Either(values), func(s string) bool { return slices.Contains(values, s) })
 }
 
-// Where accepts strings that must describes.
-func Where(must string, accepts func(string) bool) validator.String {
-	return where("Invalid value", must, accepts)
+// Where accepts strings that a text describes.
+func Where(text string, accepts func(string) bool) validator.String {
+	return where("Invalid value", text, accepts)
 }
 
 // where is Where with another title of the error.
-func where(summary, must string, accepts func(string) bool) rule {
-	return rule{summary: summary, must: must, accepts: accepts, got: strconv.Quote}
+func where(summary, text string, accepts func(string) bool) rule {
+	return rule{summary: summary, must: must(text), accepts: accepts, got: strconv.Quote}
 }
 
 var uuidPattern = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
@@ -162,11 +212,11 @@ func IsEmail(s string) bool {
 // DurationAtLeast accepts durations in the syntax of clock.ParseDuration that are at least least. The examples show typical
 // values for the attribute.
 func DurationAtLeast(least time.Duration, examples ...string) validator.String {
-	must := fmt.Sprintf("must be a duration of at least %s", least)
+	text := fmt.Sprintf("must be a duration of at least %s", least)
 	if len(examples) > 0 {
-		must += fmt.Sprintf(", such as \"%s\"", strings.Join(examples, `", "`))
+		text += fmt.Sprintf(", such as \"%s\"", strings.Join(examples, `", "`))
 	}
-	return where("Invalid duration", must, func(s string) bool { d, err := clock.ParseDuration(s); return err == nil && d >= least })
+	return where("Invalid duration", text, func(s string) bool { d, err := clock.ParseDuration(s); return err == nil && d >= least })
 }
 
 // URI accepts an absolute URI.
@@ -246,6 +296,6 @@ func Timeouts(texts map[string]string) schema.SingleNestedBlock {
 	}
 }
 
-func timeout(must string, accepts func(time.Duration, error) bool) validator.String {
-	return where("Invalid timeout", must, func(s string) bool { return accepts(time.ParseDuration(s)) })
+func timeout(text string, accepts func(time.Duration, error) bool) validator.String {
+	return where("Invalid timeout", text, func(s string) bool { return accepts(time.ParseDuration(s)) })
 }

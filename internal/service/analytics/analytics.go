@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -148,7 +147,7 @@ func fetch[T any](ctx context.Context, c *client.Client, m *daysModel, row resul
 	return nil
 }
 
-var oneStart = datasourcevalidator.ExactlyOneOf(path.MatchRoot("start_date"), path.MatchRoot("last_days"))
+var oneStart = value.ExactlyOne("start_date", "last_days")
 
 // managersOnly is for data about the whole organization, membersOnly for data about the caller.
 var (

@@ -29,8 +29,8 @@ func TestComputerDataSource_byIDAndByName(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		{nil, "", []string{"Exactly one of these attributes must be configured: [id,name]"}},
-		{acctest.Values{"id": "a", "name": "b"}, "id", []string{"Exactly one of these attributes must be configured"}},
+		{nil, "", []string{"Set exactly one of id and name."}},
+		{acctest.Values{"id": "a", "name": "b"}, "id", []string{"Set exactly one of id and name. These are set: id, name."}},
 		{acctest.Values{"id": "a", "service_account_id": "b"}, "service_account_id", []string{`Attribute "name" must be specified when`}},
 		{acctest.Values{"id": nobody}, "id", []string{"Computer not found"}},
 		{acctest.Values{"name": "nobody"}, "name", []string{"Computer not found"}},

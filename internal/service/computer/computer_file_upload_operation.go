@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/actionvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/action"
+	"github.com/hashicorp/terraform-plugin-framework-validators/datasourcevalidator"
 	"github.com/hashicorp/terraform-plugin-framework/action/schema"
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	resourceschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -158,14 +158,15 @@ var FileUpload = crud.Operation{
 }
 
 func checkUpload(ctx context.Context, config tfsdk.Config, call *crud.Call) diag.Diagnostics {
-	sources := []path.Expression{path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64")}
-	var one action.ValidateConfigResponse
+	sources, checked := []string{"source_path", "content", "content_base64"}, datasource.ValidateConfigRequest{Config: config}
+	var one datasource.ValidateConfigResponse
 	if !call.IsAction {
-		actionvalidator.Conflicting(append(sources, path.MatchRoot("content_wo"))...).ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
-		sources = append(sources, path.MatchRoot("content_wo_version")) // The value itself may be null in every run but that which creates the resource.
+		all := []path.Expression{path.MatchRoot("source_path"), path.MatchRoot("content"), path.MatchRoot("content_base64"), path.MatchRoot("content_wo")}
+		datasourcevalidator.Conflicting(all...).ValidateDataSource(ctx, checked, &one)
+		sources = append(sources, "content_wo_version") // The value itself may be null in every run but that which creates the resource.
 	}
 	if !one.Diagnostics.HasError() {
-		actionvalidator.ExactlyOneOf(sources...).ValidateAction(ctx, action.ValidateConfigRequest{Config: config}, &one)
+		value.ExactlyOne(sources...).ValidateDataSource(ctx, checked, &one)
 	}
 	var encoded types.String
 	one.Diagnostics.Append(config.GetAttribute(ctx, path.Root("content_base64"), &encoded)...)

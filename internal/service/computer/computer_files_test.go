@@ -65,8 +65,8 @@ func TestComputerFileUpload_validation(t *testing.T) {
 		arguments acctest.Values
 		want      string
 	}{
-		"no content":   {with("a", nil), "Exactly one of these attributes must be configured"},
-		"two contents": {with("a", acctest.Values{"content": "x", "source_path": "y"}), "Exactly one of these attributes must be configured"},
+		"no content":   {with("a", nil), "Set exactly one of source_path, content, and content_base64."},
+		"two contents": {with("a", acctest.Values{"content": "x", "source_path": "y"}), "These are set: source_path, content."},
 		"slash":        {with("a/b", text), "must be a file name"},
 		"two dots":     {with("a..b", text), "must be a file name"},
 		"no name":      {with("", text), "must be 1 to 255 characters long"},

@@ -100,8 +100,8 @@ func TestEnvironmentDataSource_errors(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	makeFailed(t, e, "broken", emulator.BuildFailure{})
-	e.MustNotRead(t, nil, environmentType, acctest.Values{}, "", "Exactly one of these attributes must be configured: [id,name]")
-	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "a", "name": "b"}, "id", "Exactly one of these attributes must be configured")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{}, "", "Set exactly one of id and name.")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "a", "name": "b"}, "id", "Set exactly one of id and name. These are set: id, name.")
 	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "env_unknown"}, "id", `Environment "env_unknown" was not found`)
 	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "Broken"}, "name", "No environment named", "case")
 	// A failed environment is found in the list and then read by ID, which may fail too.
