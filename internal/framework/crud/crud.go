@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/defaults"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -26,6 +27,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 )
 
@@ -344,3 +346,48 @@ func Defaults(ctx context.Context, s schema.Schema) (map[string]tftypes.Value, e
 	}
 	return found, nil
 }
+
+// DeletionProtection returns the attribute deletion_protection. The guide says what it does not prevent.
+func DeletionProtection(object string) schema.BoolAttribute {
+	return schema.BoolAttribute{
+		Optional: true, Computed: true, Default: booldefault.StaticBool(false),
+		MarkdownDescription: fmt.Sprintf("Whether to refuse to destroy or replace the %s. Defaults to `false`. See [Deletion protection](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/sharing-computers#deletion-protection).", object),
+	}
+}
+
+// Protected returns the error of a protected object that would be destroyed or replaced. Name and id identify it; either may be empty.
+func Protected(object, name, id, hint string) (summary, detail string) {
+	return "Cannot destroy protected " + object, phrase.Join(
+		fmt.Sprintf("%s %s has deletion_protection = true in the state, so it cannot be destroyed or replaced.", title(object), wire.Ref{Name: name, ID: id}),
+		"To allow this, keep it in the configuration, set deletion_protection = false and apply. Then destroy or replace it.", hint,
+		"If Terraform calls it a deposed object, its replacement exists already. To keep the protected object, run terraform state rm ADDRESS, import it, and delete the replacement. "+
+			"To keep the replacement, delete the protected object at the service, then apply again.")
+}
+
+// The second paragraph of an object's description says what it requires of the API key. On a page, it precedes the example.
+const (
+	Requires     = "\n\n**Requires:** "
+	ManagerRole  = "[Manager role](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/teams-and-keys#which-key-for-what)"
+	ManagersOnly = Requires + "the " + ManagerRole + "."
+	AnyKey       = Requires + "any API key (assumption [`any-key`](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence))."
+)
+
+// Concepts is a paragraph in the description of each object whose relation to others is not plain.
+const Concepts = "\n\n**Concepts.** [What the objects are](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/getting-started#what-the-objects-are) shows how computers, environments, and sessions belong together."
+
+// WeakEvidence is a paragraph in the description of each object whose operations the contract marks with x-beyond.
+const WeakEvidence = "\n\n~> **Undocumented operations.** The service's API documents do not describe the operations used here, so the service may behave differently. See [Evidence](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)."
+
+// AssumedFormat is a paragraph in the description of each object whose records or requests the documents do not show in full.
+const AssumedFormat = "\n\n-> **Assumed format.** The service's API documents do not show this data in full, so parts of its format are assumptions. See [Evidence](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence)."
+
+// Assumed returns the end of a sentence that rests on an assumption of the contract.
+func Assumed(id string) string {
+	return " (assumption [`" + id + "`](https://registry.terraform.io/providers/agentyard/agentyard/latest/docs/guides/evidence))."
+}
+
+// ManagersAssumed is ManagersOnly where only an assumption of the contract says so.
+func ManagersAssumed(id string) string { return Requires + "the " + ManagerRole + Assumed(id) }
+
+// WholeRecord describes the attribute raw_json of such a record in a data source.
+const WholeRecord = "The service's record, as normalized JSON. It also contains fields without an attribute."
