@@ -391,6 +391,7 @@ func TestCreateEnvironment_whatItMayHaveMade(t *testing.T) {
 	} {
 		var e Environment
 		check.Must(t, json.Unmarshal([]byte(env("env_1", "ci", there)), &e))
+		e.isListed = true
 		check.Is(t, there, []bool{tc.body.hasName(&e), tc.body.hasName(&e) && tc.body.isWanted(&e)}, []bool{tc.hasName, tc.isWanted})
 	}
 }
@@ -419,7 +420,9 @@ func TestCreateEnvironment_afterARename(t *testing.T) {
 	check.Must(t, err)
 	check.Must(t, creates("old", ScopeUser))
 	check.Must(t, creates("new", ScopeOrganization))
-	rec.Want(t, "GET ", "POST ", "PATCH /env_1", "POST ", "POST ")
+	check.Must(t, creates("by default", ""))
+	check.Must(t, creates("by default", ScopeUser)) // Only the service knows whether that is the default.
+	rec.Want(t, "GET ", "POST ", "PATCH /env_1", "POST ", "POST ", "POST ", "POST ")
 	var exists *create.ExistsError
 	if err := creates("new", ScopeUser); !errors.As(err, &exists) || exists.Found[0].Object != "environment" {
 		t.Errorf("got %v", err)
