@@ -11,6 +11,8 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
+	"github.com/agentyard/terraform-provider-agentyard/internal/runreport"
 )
 
 // access is who may use an operation. The computer is that of a service account; the session and the wiki run are the manager's.
@@ -130,6 +132,12 @@ func operations() []access {
 	}
 }
 
+// The status page shows nothing of these operations, and of the passing ones no change that stays.
+var (
+	unseen  = []string{"recordComputerActivity", "createFileUpload", "createFileDownload", "createWikiVideoUploadUrl", "provisionDefaultEnvironment"}
+	passing = []string{"interruptSession", "refreshComputer", "restartComputer"}
+)
+
 // Every operation has a row, so that none forgets its role, its owner, its switch, its tier, or to hold requests against the contract.
 func TestAccess(t *testing.T) {
 	t.Parallel()
@@ -206,9 +214,23 @@ func TestAccess(t *testing.T) {
 			v.changeControls(object{"wikiCloudSync": true}, "")
 			var got []string
 			for _, key := range []string{other, user, key, owner, v.BootstrapKey()} {
-				got = append(got, fmt.Sprint(send(key, a.path).status))
+				answer := send(key, a.path)
+				if made, _, _ := runreport.Answer(a.operation, answer.raw); answer.status == http.StatusCreated && len(made) == 0 {
+					t.Errorf("no ID in the answer is one of %s: %s", a.operation, answer.raw)
+				}
+				got = append(got, fmt.Sprint(answer.status))
 			}
 			same(t, "other account, user, account, owner, manager", strings.Join(got, " "), a.want)
+			if slices.Contains(unseen, a.operation) || method == http.MethodGet {
+				return
+			}
+			if statuspage.Effects[a.operation].Verb == "" {
+				t.Errorf("%s has no row in Effects, and is not in unseen", a.operation)
+			}
+			notes := func(e emulator.Entry) bool { return e.Operation == a.operation && len(e.Changes) > 0 }
+			if strings.Contains(a.want, "20") && !slices.Contains(passing, a.operation) && !slices.ContainsFunc(v.Journal().Entries(), notes) {
+				t.Errorf("the handler of %s does not call noteChange", a.operation)
+			}
 		})
 	}
 }

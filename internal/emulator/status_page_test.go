@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
+	"github.com/agentyard/terraform-provider-agentyard/internal/emulator/statuspage"
 )
 
 // htmlTag is what pageText leaves out: tags, IDs beside names, and the titles of bars.
@@ -311,6 +312,11 @@ func TestObjectPage_everyKind(t *testing.T) {
 		"agentyard_wiki_run":           {"Privacy organization", "A video overview is not shown here."},
 		"repository":                   {"Permission admin"},
 		"job":                          {"Pull request open", `"repoFullName": "acme/web"`},
+	}
+	for operation, effect := range statuspage.Effects {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(pages)), func(path string) bool { return strings.HasPrefix(path, "/objects/"+effect.Kind+"/") }) {
+			t.Errorf("everything makes nothing of the kind %s, which %s changes", effect.Kind, operation)
+		}
 	}
 	for kind, path := range pages {
 		page := v.page(200, path)
