@@ -156,9 +156,8 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 // created earlier for the same software draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
 	return create.Named(ctx, c.ledger, create.NamedObject[Computer]{
-		Name:    body.Name,
-		Key:     body.ServiceAccountID,
-		HasName: func(c *Computer) bool { return c.Name == body.Name },
+		Name: body.Name,
+		Key:  body.ServiceAccountID,
 		Send: func(ctx context.Context) (*Computer, error) {
 			r := transport.Post("createComputer", "/api/v0/computers").With(body)
 			return transport.CallObject[Computer](ctx, c.conn, r, "computer", wire.AnyID)

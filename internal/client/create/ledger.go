@@ -23,25 +23,25 @@ type Ledger[T any] struct {
 	// locks has a lock for each name under which an object is being created.
 	locks collection.Locks
 
-	mu    sync.Mutex
-	known map[string]*known[T]
+	mu      sync.Mutex
+	records map[string]*record[T]
 }
 
-// known is what this process knows about one collection.
-type known[T any] struct {
+// record is what this process knows about one collection.
+type record[T any] struct {
 	// listed is the latest listing, which may be in flight or have failed; nil if there is none. Unlike the listing that reads share, a
 	// write of this process does not discard it.
 	listed *memo.Value[*collection.Objects[T]]
 	// written are the objects that this process created or updated, by ID; nil for a deleted one.
 	written map[string]*T
-	// patienceSince is when a name was found taken, the first one in a while. Since then, the names have takenTime to become free.
+	// patienceSince is when a name was found taken, the first one in a while.
 	patienceSince time.Time
 }
 
 // NewLedger returns a Ledger beside the listing that reads share.
 func NewLedger[T any, P wire.RecordOf[T]](c *transport.Conn, l *collection.Listing[T]) *Ledger[T] {
 	ref := func(object *T) wire.Ref { return P(object).Ref() }
-	return &Ledger[T]{listing: l, conn: c, ref: ref, refs: wire.Refs[T, P], known: map[string]*known[T]{}}
+	return &Ledger[T]{listing: l, conn: c, ref: ref, refs: wire.Refs[T, P], records: map[string]*record[T]{}}
 }
 
 // CheckAccess checks during a plan that objects can be created, once for each purpose. A creation needs the same listing, so this adds no
@@ -63,7 +63,8 @@ func (l *Ledger[T]) Lock(ctx context.Context, key, name string) (unlock func(), 
 type View[T any] struct {
 	ledger *Ledger[T]
 	key    string
-	listed *collection.Objects[T]
+	// snapshot is the listing. What this process writes is read when it is asked for.
+	snapshot *collection.Objects[T]
 }
 
 // View returns what is known about a collection. It lists the collection if nothing is known, or if that may be out of date.
@@ -73,7 +74,7 @@ func (l *Ledger[T]) View(ctx context.Context, key string) (View[T], error) {
 
 func (l *Ledger[T]) view(ctx context.Context, key string, maxAge time.Duration) (View[T], error) {
 	listed, err := l.start(ctx, key, maxAge).Wait(ctx)
-	return View[T]{ledger: l, key: key, listed: listed}, err
+	return View[T]{ledger: l, key: key, snapshot: listed}, err
 }
 
 // start returns the latest listing. It starts another one if that is maxAge old, or has failed.
@@ -88,12 +89,12 @@ func (l *Ledger[T]) start(ctx context.Context, key string, maxAge time.Duration)
 }
 
 // Find returns the objects that are wanted. What this process has written itself counts in place of what was listed.
-func (s View[T]) Find(isWanted func(*T) bool) []T {
-	s.ledger.mu.Lock()
-	written := maps.Clone(s.ledger.of(s.key).written)
-	s.ledger.mu.Unlock()
-	found := collection.Filter(s.listed.All, func(object *T) bool {
-		_, isWritten := written[s.ledger.ref(object).ID]
+func (v View[T]) Find(isWanted func(*T) bool) []T {
+	v.ledger.mu.Lock()
+	written := maps.Clone(v.ledger.of(v.key).written)
+	v.ledger.mu.Unlock()
+	found := collection.Filter(v.snapshot.All, func(object *T) bool {
+		_, isWritten := written[v.ledger.ref(object).ID]
 		return !isWritten && isWanted(object)
 	})
 	for _, id := range slices.Sorted(maps.Keys(written)) {
@@ -106,11 +107,11 @@ func (s View[T]) Find(isWanted func(*T) bool) []T {
 
 // CannotBeNew reports whether an object is certainly not the new one: it was listed before, or this process has created, updated, or
 // deleted it.
-func (s View[T]) CannotBeNew(id string) bool {
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	_, isWritten := s.ledger.of(s.key).written[id]
-	return isWritten || s.listed.Has(id)
+func (v View[T]) CannotBeNew(id string) bool {
+	v.ledger.mu.Lock()
+	defer v.ledger.mu.Unlock()
+	_, isWritten := v.ledger.of(v.key).written[id]
+	return isWritten || v.snapshot.Has(id)
 }
 
 // Relist lists a collection again, and returns the listed objects that are wanted. What this process has written itself does not count
@@ -124,15 +125,15 @@ func (l *Ledger[T]) Relist(ctx context.Context, key string, isWanted func(*T) bo
 	if err != nil {
 		return nil, err
 	}
-	return collection.Filter(now.listed.All, isWanted), nil
+	return collection.Filter(now.snapshot.All, isWanted), nil
 }
 
 // of returns what is known about a collection. The caller holds mu.
-func (l *Ledger[T]) of(key string) *known[T] {
-	k := l.known[key]
+func (l *Ledger[T]) of(key string) *record[T] {
+	k := l.records[key]
 	if k == nil {
-		k = &known[T]{written: map[string]*T{}}
-		l.known[key] = k
+		k = &record[T]{written: map[string]*T{}}
+		l.records[key] = k
 	}
 	return k
 }

@@ -42,11 +42,12 @@ func LookAfterLoss[T any](ctx context.Context, c *transport.Conn, s Search[T]) (
 		if err := c.Clock.Sleep(ctx, pause); err != nil {
 			return found, errors.Join(lastErr, err)
 		}
+		began := c.Clock.Now() // A listing may take long, and has what there was at its beginning.
 		seen, err := s.Look(ctx)
 		if err == nil {
 			found = seen
 		}
-		if err == nil && len(found) > 0 && (!s.WantsAll || c.Clock.Now().Sub(from) >= transport.ListedWithin) {
+		if err == nil && len(found) > 0 && (!s.WantsAll || began.Sub(from) >= transport.ListedWithin) {
 			return found, nil
 		}
 		lastErr = err

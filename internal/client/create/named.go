@@ -12,9 +12,12 @@ import (
 
 // Named creates an object with a name. Besides the service's own errors, it returns *ExistsError and *LostError.
 //
-// Nothing is sent if the name stays taken while the collection waits; see takenTime. After a lost response, the object is the only new one
+// Nothing is sent if the name stays taken while the collection waits; see patience. After a lost response, the object is the only new one
 // that has the name and matches the request. Creations with one name run one after the other, because neither would see the other's object.
 func Named[T any](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, error) {
+	if o.HasName == nil {
+		o.HasName = func(object *T) bool { return wire.SameText(l.ref(object).Name, o.Name) }
+	}
 	unlock, err := l.Lock(ctx, o.Key, o.Name)
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ type NamedObject[T any] struct {
 	Name string
 	// Key is the collection that the object becomes a part of.
 	Key string
-	// HasName reports whether an object has the name that the new object would have.
+	// HasName reports whether an object has the name that the new object would have. Nil compares only the names.
 	HasName func(*T) bool
 	// Send sends the request, and IsWanted reports whether an object with the name matches it, as far as a response shows.
 	Send     func(ctx context.Context) (*T, error)
@@ -59,8 +62,8 @@ func (l *Ledger[T]) sendNamed(ctx context.Context, o NamedObject[T], before View
 		}
 		return made, nil
 	case transport.IsConflict(err):
-		// Somebody else may have created an object with the name since the last look. It is not sent again, as a rename is: the creation has
-		// waited if the name was known to be taken.
+		// Somebody else may have created an object with the name since the last look. Unlike a rename, a
+		// creation is not sent again: it has waited if the name was known to be taken.
 		if named, listErr := l.Relist(ctx, o.Key, o.HasName); listErr == nil && len(named) > 0 {
 			return nil, AlreadyExists(l.refs(named))
 		}

@@ -11,13 +11,13 @@ import (
 // A name that is taken may become free a moment later: a listing may be out of date, and the same apply may delete or rename what has the
 // name. A plan says nothing about such a name, because only Terraform knows what the same apply deletes, renames, or moves.
 const (
-	// takenTime is how long a collection has for all names in it that are taken, so that Terraform soon has a place for the change that
-	// frees them. Whoever comes later looks once. A name that is found taken after takenRest belongs to other changes, and has time again.
-	takenTime = 10 * time.Second
-	takenRest = takenTime + collection.FreshFor
-	// takenPause is how soon a change of this process is noticed, and takenAge how soon one of others: it takes a listing, which all share.
-	takenPause = 100 * time.Millisecond
-	takenAge   = 2 * time.Second
+	// patience is how long a collection waits for all names in it that are taken, so that Terraform soon has a place for the change that
+	// frees them. Whoever comes later looks once. A name that is found taken after patienceRest belongs to other changes, and is waited for.
+	patience     = 10 * time.Second
+	patienceRest = patience + collection.FreshFor
+	// lookPause is how soon a change of this process is noticed, and listEvery how soon one of others, by a listing that all share.
+	lookPause = 100 * time.Millisecond
+	listEvery = 2 * time.Second
 	// renamePause is how soon a rename is sent again if it is refused, but nothing is known to have the name.
 	renamePause = time.Second
 )
@@ -29,13 +29,13 @@ func (l *Ledger[T]) UntilFree(ctx context.Context, key string, prevents func(*T)
 	if err != nil || len(before.Find(prevents)) == 0 {
 		return before, nil, err
 	}
-	for until := l.takenUntil(key); ; {
+	for until := l.startPatience(key); ; {
 		isLast := !l.conn.Clock.Now().Before(until)
-		if before, err = l.view(ctx, key, takenAge); err != nil {
+		if before, err = l.view(ctx, key, listEvery); err != nil {
 			return before, nil, err
 		}
 		others = before.Find(prevents)
-		if len(others) == 0 || isLast || l.conn.Clock.Sleep(ctx, takenPause) != nil {
+		if len(others) == 0 || isLast || l.conn.Clock.Sleep(ctx, lookPause) != nil {
 			return before, others, nil
 		}
 	}
@@ -49,7 +49,7 @@ func (l *Ledger[T]) Rename(ctx context.Context, key string, hasName func(*T) boo
 		if !transport.IsConflict(err) || isLast {
 			return err
 		}
-		until := l.takenUntil(key)
+		until := l.startPatience(key)
 		if l.conn.Clock.Sleep(ctx, renamePause) != nil {
 			return err
 		}
@@ -61,13 +61,13 @@ func (l *Ledger[T]) Rename(ctx context.Context, key string, hasName func(*T) boo
 	}
 }
 
-// takenUntil returns until when the names of a collection have time to become free, from the first one that was found taken.
-func (l *Ledger[T]) takenUntil(key string) time.Time {
+// startPatience starts the patience of a collection if it rests, and returns its end.
+func (l *Ledger[T]) startPatience(key string) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, now := l.of(key), l.conn.Clock.Now()
-	if now.Sub(k.patienceSince) >= takenRest {
+	if now.Sub(k.patienceSince) >= patienceRest {
 		k.patienceSince = now
 	}
-	return k.patienceSince.Add(takenTime)
+	return k.patienceSince.Add(patience)
 }

@@ -82,7 +82,7 @@ func TestLedger_looksAtANameThatIsTakenLate(t *testing.T) {
 			}
 		}
 		expect("a", "[1]")
-		time.Sleep(takenAge)
+		time.Sleep(listEvery)
 		s.things = append(s.things[:1], s.things[2:]...)
 		_ = ledger.AfterDelete("", "3", nil) // The service lists it still.
 		start := time.Now()
@@ -158,8 +158,8 @@ func TestLedger_renameGivesUp(t *testing.T) {
 		sent            int
 		took            time.Duration
 	}{
-		"known to be taken":         {isKnown: true, sent: 1, took: takenTime},
-		"taken by something hidden": {sent: 11, took: takenTime},
+		"known to be taken":         {isKnown: true, sent: 1, took: patience},
+		"taken by something hidden": {sent: 11, took: patience},
 		"known, and late":           {isKnown: true, isLate: true, sent: 1, took: renamePause},
 		"hidden, and late":          {isLate: true, sent: 2, took: renamePause},
 	} {

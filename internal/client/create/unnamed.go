@@ -37,7 +37,8 @@ type UnnamedObject[T any] struct {
 	Body     any
 	Send     func(ctx context.Context) (*T, error)
 	IsWanted func(*T) bool
-	// List returns the objects that may include the new one. ListedLater is how much later than transport.ListedWithin it may do so.
+	// List returns the objects that may include the new one. ListedLater is added to transport.ListedWithin: how late
+	// it may do so.
 	List        func(ctx context.Context) ([]T, error)
 	ListedLater time.Duration
 }
@@ -74,6 +75,7 @@ func (s *Sends[T]) send(ctx context.Context, o UnnamedObject[T]) (made *T, since
 
 // find returns the object of a request whose response was lost. It searches when no request for the place is in flight.
 func (s *Sends[T]) find(ctx context.Context, o UnnamedObject[T], since time.Time, lostErr error) (*T, error) {
+	// From is taken before the lock: whoever has waited for the search of another one needs only one look.
 	at, from := s.placeOf(o.Place), s.conn.Clock.Now().Add(o.ListedLater)
 	at.inFlight.Lock()
 	defer at.inFlight.Unlock()

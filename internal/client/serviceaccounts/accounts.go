@@ -95,9 +95,8 @@ func isNamed(name string) func(*Account) bool {
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
 	return create.Named(ctx, c.ledger, create.NamedObject[Account]{
-		Name:    body.Name,
-		Key:     collection.Organization,
-		HasName: isNamed(body.Name),
+		Name: body.Name,
+		Key:  collection.Organization,
 		Send: func(ctx context.Context) (*Account, error) {
 			r := transport.Post("createServiceAccount", "/api/v0/service-accounts").With(body)
 			return transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", wire.AnyID)

@@ -129,8 +129,8 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 	minted, err := k.send(ctx, r.With(body{millisOf(k.key.ExpiresAt), k.old.GraceMinutes}))
 	switch {
 	case transport.IsAmbiguous(err):
-		if unsafe := k.revokeLost(ctx, since, err); unsafe != nil {
-			return nil, unsafe
+		if stop := k.revokeLost(ctx, since, err); stop != nil {
+			return nil, stop
 		}
 		if ctx.Err() != nil {
 			return nil, err // In a run that is stopping, the value of another key could not be stored.
@@ -189,8 +189,8 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 		if err == nil || !transport.IsAmbiguous(err) {
 			return minted, err
 		}
-		if unsafe := k.revokeLost(ctx, since, err); unsafe != nil {
-			return nil, unsafe
+		if stop := k.revokeLost(ctx, since, err); stop != nil {
+			return nil, stop
 		}
 		if attempt == mintAttempts || ctx.Err() != nil {
 			return nil, err
@@ -200,7 +200,7 @@ func (k *keyCreation) mint(ctx context.Context) (*MintedAPIKey, error) {
 
 // revokeLost revokes the key whose value was lost with a response: the only new live key with the name that has the requested expiry and
 // is not older than the request by the service's clock. Without an error, the request may be sent again. The error is lostErr if nothing was
-// rotated, and otherwise names the keys that may be the lost one. A service may act late, so the search comes first.
+// rotated, and a *LostError with the keys that may be the lost one if that is not known. A service may act late, so the search comes first.
 func (k *keyCreation) revokeLost(ctx context.Context, since time.Time, lostErr error) error {
 	isProven := func(key *APIKey) bool {
 		return int64(key.ExpiresAt) == millisOf(k.key.ExpiresAt) && create.ProvenSince(key.CreatedAt.Time(), since)
