@@ -248,9 +248,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	resp.Diagnostics.Append(m.failedComputers(found, members)...)
 	m.setProviderType(found)
 	resp.Diagnostics.Append(m.store(ctx, members, append(missing, memberNames(lost)...), &resp.State, resp.Identity, resp.Private)...)
-	if caution == "" { // Otherwise, the next refresh would no longer know that another key read it.
-		resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
-	}
+	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
 }
 

@@ -187,6 +187,22 @@ func TestFleet_ofAServiceAccount(t *testing.T) {
 	}
 }
 
+// Each key learns that another one created the computers that are missing, even if that key had found others missing.
+func TestFleet_createdAgainWithAnotherKey(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	config := fleetOf(2)
+	_, config["service_account_id"] = e.ServiceAccountKey()
+	_, i := e.Created(t, fleetType, config)
+	for _, settings := range []acctest.Values{{"api_key": e.MemberKey("second@agentyard.example", emulator.RoleManager)}, nil} {
+		for _, id := range fleetIDs(i) {
+			e.API(http.MethodDelete, "/api/v0/computers/"+id, nil, nil)
+		}
+		out := acctest.NewProcess(t, e, settings).Apply(i, config)
+		check.Says(t, out.WarningText(), "2 of 2 computers", "It was last read with another API key or key_owner. If that key belongs to another organization, do not apply.")
+	}
+}
+
 // Deletion protection is about the fleet as a whole.
 func TestFleet_protectedFleetChanges(t *testing.T) {
 	t.Parallel()
