@@ -28,7 +28,7 @@ func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMembe
 	waits := make([]memberWait, len(members))
 	var running sync.WaitGroup
 	for i := range members {
-		if members[i].isAwaited && !isActive(members[i].Status.ValueString()) {
+		if members[i].isAwaited {
 			running.Go(func() { waits[i] = r.waitForMember(ctx, &members[i], m, deadline) })
 		}
 	}

@@ -63,7 +63,7 @@ func sameDraft(prior, planned types.Object) bool {
 			return false
 		}
 	}
-	return prior.IsNull() == planned.IsNull() && !planned.IsUnknown()
+	return prior.IsNull() == planned.IsNull()
 }
 
 // ModifyPlan checks a new computer before anything is created. It replaces a computer that failed before it was ever active, and waits for
