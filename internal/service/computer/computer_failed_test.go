@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
@@ -95,6 +97,10 @@ func TestComputer_checksTheProviderOnce(t *testing.T) {
 			config["provider_type"] = provider
 			return p.Plan(p.NewInstance(typeName), config)
 		}
+		unknown := acctest.Values{"service_account_id": tftypes.UnknownValue, "provider_type": "managed-d"}
+		maps.Copy(unknown, base)
+		p.Plan(p.NewInstance(typeName), unknown).MustDo(t, acctest.ActionCreate)
+		mustBeSilent(t, e)
 		plan(p, nil).MustDo(t, acctest.ActionCreate)
 		if typeName == computerType {
 			plan(p, "byom").MustDo(t, acctest.ActionCreate)
@@ -211,6 +217,20 @@ func TestComputer_aListingThatFails(t *testing.T) {
 			e.Plan(t, i, renamed).MustDo(t, acctest.ActionReplace)
 		})
 	}
+}
+
+// A listing that shows the computer as active says nothing of the failure that was read.
+func TestComputer_aListingThatContradicts(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, acctest.Rewrite("/api/v0/computers", "computers", func(_ *http.Request, c map[string]any) {
+		if c["provisioningSteps"] != nil {
+			c["status"] = "active"
+		}
+	}))
+	failSetUp(e, "a")
+	i := e.NewInstance(t, computerType)
+	e.Apply(t, i, acctest.Values{"name": "a"}).MustFail(t, "", "Computer failed to provision")
+	check.Is(t, "the status", i.Attribute("status"), "error")
 }
 
 // Before a fleet deletes a failed computer, it looks whether that has recovered since. Without that look, it deletes nothing.

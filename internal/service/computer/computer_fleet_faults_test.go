@@ -165,9 +165,7 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	if out.MustFail(t, "", "Fleet is short of computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != acctest.ActionUpdate {
 		t.Fatalf("one more: %s", out)
 	}
-	if got := fleetIDs(i); len(got) != 4 || len(fleetNames(i)) != 5 {
-		t.Fatalf("the state holds %v", fleetComputers(i))
-	}
+	check.Is(t, "the statuses, after a wait for the one", fleetStatuses(i), []string{"active", "active", "active", "active", "missing"})
 
 	if out = e.MustApply(t, i, fleetOf(5)); out.Action != acctest.ActionUpdate {
 		t.Errorf("the rest: %s", out)

@@ -68,6 +68,16 @@ func TestComputer_theNextApplyWaits(t *testing.T) {
 	}
 }
 
+// A run that is stopped beside a failure reports an error.
+func TestFleet_stoppedBesideAFailure(t *testing.T) {
+	t.Parallel()
+	seen := &computers.Computer{}
+	failed, stopped := memberWait{last: seen, err: &wait.FailedError{}}, memberWait{last: seen, err: context.Canceled}
+	for _, waits := range [][]memberWait{{failed, stopped}, {stopped, failed}} {
+		check.Is(t, "it is an error", (&fleetModel{}).membersNotActive(make([]fleetMember, 2), waits).HasError(), true)
+	}
+}
+
 // A refused creation names the rule for prefixes only if the prefix breaks it.
 func TestFleet_refusedPrefix(t *testing.T) {
 	t.Parallel()
