@@ -332,7 +332,7 @@ func TestEnvironment_marksOfUnfinishedWaits(t *testing.T) {
 // If the start of a rebuild fails, both last steps are left, and the changes are stored.
 func TestEnvironment_aRebuildThatDoesNotStartLeavesItsSteps(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
+	e := acctest.New(t, rewrite(func(environment map[string]any) { delete(environment, "isDefault") }))
 	_, i := e.Created(t, environmentType, environmentOf("a", nil))
 	failBuild(t, e, emulator.BuildFailure{})
 	rebuilt(t, e, buildTime)
@@ -342,6 +342,8 @@ func TestEnvironment_aRebuildThatDoesNotStartLeavesItsSteps(t *testing.T) {
 	if got := onlyEnv(t, e); got.IsDefault || got.Name != "b" || i.Attribute("name") != "b" {
 		t.Errorf("%+v; the state is %s", got, i.State)
 	}
+	e.Refuse("listEnvironments", http.StatusForbidden, -1)
+	e.Plan(t, i, config).MustDo(t, acctest.ActionUpdate) // No read shows whether it is the default.
 	e.Faults().Clear()
 	e.MustApply(t, i, config).MustDo(t, acctest.ActionUpdate)
 	check.Is(t, "it is the default", onlyEnv(t, e).IsDefault, true)
@@ -440,6 +442,7 @@ func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
 		status         string
 	}{
 		"told to wait":     {acctest.Values{"wait_for_build": false}, acctest.Values{"wait_for_build": true}, "ready"},
+		"made the default": {acctest.Values{"scope": "organization"}, acctest.Values{"scope": "organization", "make_organization_default": true}, "ready"},
 		"renamed":          {nil, acctest.Values{"name": "renamed"}, "building"},
 		"told not to wait": {nil, acctest.Values{"wait_for_build": false}, "building"},
 	} {
