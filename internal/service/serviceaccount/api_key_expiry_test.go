@@ -154,6 +154,9 @@ func TestAPIKey_graceThatTheOldKeyDoesNotLiveToSee(t *testing.T) {
 	_, i := e.Created(t, keyType, config("1"))
 	e.Clock.Advance(day - 9*time.Minute)
 	e.Plan(t, i, config("2")).MustInclude(t, "rotation.grace_period_minutes", "apply again when the key has expired")
+	another := config("2")
+	another["name"] = "another" // A replacement has no grace period.
+	e.Plan(t, i, another).MustDo(t, acctest.ActionReplace)
 	e.Clock.Advance(9 * time.Minute)
 	e.Apply(t, i, config("2")).MustDo(t, acctest.ActionUpdate)
 	mustWork(t, e, i)
@@ -255,8 +258,7 @@ func TestAPIKey_unknownExpiryBesideALife(t *testing.T) {
 	config := func(v string, expiresAt any) acctest.Values {
 		return acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "30d", "expires_at": expiresAt, "rotation": map[string]any{"triggers": triggers(v)}}
 	}
-	i := e.NewInstance(t, keyType)
-	e.MustApply(t, i, config("1", nil))
+	_, i := e.Created(t, keyType, config("1", nil))
 	if out := e.Plan(t, i, config("2", tftypes.UnknownValue)); len(out.Errors)+len(out.Warnings) > 0 {
 		t.Error(out)
 	}
@@ -308,6 +310,21 @@ func TestAPIKey_anotherClockThanTheServices(t *testing.T) {
 			e.Plan(t, e.NewInstance(t, keyType), at(time.Minute)).MustDo(t, acctest.ActionCreate)
 			e.Plan(t, e.NewInstance(t, keyType), at(-time.Minute)).MustFail(t, "expires_at", "Expiry in the past")
 		})
+	}
+}
+
+// If no response has the creation time, only a refresh computes the time of a rotation that was added. The second one has a listing.
+func TestAPIKey_dueWithoutACreationTime(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t, acctest.Rewrite("/api/v0/service-accounts/", "apiKeys", func(_ *http.Request, key map[string]any) { delete(key, "createdAt") }))
+	config := keyOf(newAccount(e, "robots"), acctest.Values{"expires_in": "30d"})
+	_, i := e.Created(t, keyType, config)
+	config["rotation"] = map[string]any{"before_expiry": "7d"}
+	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+	e.Clock.Advance(24 * day)
+	p := acctest.NewProcess(t, e, nil)
+	for range 2 {
+		p.Plan(i.Clone(), config).MustDo(t, acctest.ActionUpdate)
 	}
 }
 
