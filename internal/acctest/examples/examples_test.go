@@ -76,61 +76,63 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 		t.Helper()
 		check.Must(t, err)
 	}
-	post := func(path string, body, out any) { e.API(http.MethodPost, "/api/v0"+path, body, out) }
-	e.AddMembers()
-	var account, computer struct{ ID string }
-	var session struct {
-		ID string `json:"sessionId"`
-	}
-	post("/service-accounts", map[string]any{"name": "ci"}, &account)
-	var live, revoked struct{ APIKey struct{ ID string } }
-	keys := "/service-accounts/" + account.ID + "/api-keys"
-	post(keys, map[string]any{"name": "pipeline"}, &live)
-	post(keys, map[string]any{"name": "old"}, &revoked)
-	post(keys+"/"+revoked.APIKey.ID+"/revoke", nil, nil)
-
-	post("/computers", map[string]any{"name": "workstation", "provider": "byom", "hostId": "1b4e28ba-2fa1-41d2-883f-0016d3cca427"}, &computer)
-	post("/sessions", map[string]any{"computerId": computer.ID, "sessionSettings": map[string]any{"model": "model-thinking", "tags": []any{map[string]any{"name": "nightly"}}}}, &session)
-	for role, block := range map[string]string{"assistant": `{"type":"tool_use","id":"t1","name":"execute","input":{}}`, "tool": `{"type":"tool_result","toolUseId":"t1"}`} {
-		must(e.AddMessage(session.ID, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}}))
-	}
-	must(e.AddMessage(session.ID, emulator.SessionMessage{Role: "assistant", Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"Done."}`)}}))
-	must(e.ChangeSession(session.ID, emulator.SessionChange{Status: new("running")}))
-
-	environment := func(name, scope string) (made struct{ ID, BuildID string }) {
-		post("/environments", map[string]any{"name": name, "scope": scope, "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}}, &made)
+	ids := map[string]string{"member_id": "avery@agentyard.example"}
+	create := func(place, path string, body any) acctest.Made {
+		made := e.Make("/api/v0"+path, body)
+		ids[place] = made.ID
 		return made
+	}
+	e.AddMembers()
+	create("account", "/service-accounts", map[string]any{"name": "ci"})
+	keys := "/service-accounts/" + ids["account"] + "/api-keys"
+	create("key", keys, map[string]any{"name": "pipeline"})
+	e.API(http.MethodPost, "/api/v0"+keys+"/"+create("revoked", keys, map[string]any{"name": "old"}).ID+"/revoke", nil, nil)
+
+	create("machine", "/computers", map[string]any{"name": "workstation", "provider": "byom", "hostId": "1b4e28ba-2fa1-41d2-883f-0016d3cca427"})
+	session := create("session", "/sessions", map[string]any{"computerId": ids["machine"], "sessionSettings": map[string]any{"model": "model-thinking", "tags": []any{map[string]any{"name": "nightly"}}}}).ID
+	for role, block := range map[string]string{"assistant": `{"type":"tool_use","id":"t1","name":"execute","input":{}}`, "tool": `{"type":"tool_result","toolUseId":"t1"}`} {
+		must(e.AddMessage(session, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}}))
+	}
+	must(e.AddMessage(session, emulator.SessionMessage{Role: "assistant", Content: []json.RawMessage{json.RawMessage(`{"type":"text","text":"Done."}`)}}))
+	must(e.ChangeSession(session, emulator.SessionChange{Status: new("running")}))
+
+	environment := func(place, name, scope string) acctest.Made {
+		return create(place, "/environments", map[string]any{"name": name, "scope": scope, "repositories": []any{map[string]any{"url": "https://git.example/acme/app", "script": "make"}}})
 	}
 	must(e.FailBuild(emulator.BuildFailure{Name: "broken", Excerpt: "make: error"}))
 	must(e.FailBuild(emulator.BuildFailure{Name: "hidden", Withheld: true}))
-	app, broken, hidden := environment("app", "organization"), environment("broken", "user"), environment("hidden", "user")
+	app := environment("environment", "app", "organization")
+	environment("broken", "broken", "user")
+	environment("hidden", "hidden", "user")
 
-	var run struct {
-		ID string `json:"wikiRunId"`
-	}
-	post("/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": []any{map[string]any{"path": "storage.md", "title": "Storage", "content": "Where things are stored."}}}, &run)
+	create("run", "/wiki", map[string]any{"repoUrl": "https://code.example/acme/api", "pages": []any{map[string]any{"path": "storage.md", "title": "Storage", "content": "Where things are stored."}}})
 	_, err := e.AddWikiRun(emulator.WikiRun{RepoURL: "https://code.example/acme/web"})
 	must(err)
 
 	e.API(http.MethodPut, "/api/v0/organization/usage/limits/global", map[string]any{"limit": 10_000_000}, nil)
 	e.API(http.MethodPut, "/api/v0/organization/usage/limits/users", map[string]any{"users": []any{map[string]any{"email": "avery@agentyard.example", "limit": 20_000_000}}}, nil)
 	must(e.ChangeEnterpriseControls(map[string]json.RawMessage{"sessionRetentionDays": json.RawMessage("30")}, ""))
-	post("/automations/ci/edit", map[string]any{"action": "create", "repos": []any{map[string]any{"repoFullName": "acme/api"}}}, nil)
+	e.Make("/api/v0/automations/ci/edit", map[string]any{"action": "create", "repos": []any{map[string]any{"repoFullName": "acme/api"}}})
 	must(e.AddCIRun(map[string]any{"id": "r1", "conclusion": "failure"}))
 	letBuild(e)
 	must(e.SetDefaultEnvironment(app.ID))
 	e.Journal().Reset()
 
-	replacer := strings.NewReplacer(
-		"sa_01hzy3v7k2m4n6p8q0r2s4t6v8", account.ID, "key_01hzy4a8m3n5p7q9r1s3t5v7w9", live.APIKey.ID, "key_01hzy3x9d4f6g8h0j2k4m6n8p0", live.APIKey.ID,
-		"6f1c2d6e-0b5e-4f43-9a39-1c6d7e9b8a10", computer.ID, "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", session.ID,
-		"env_01hzy3v7k2m4n6p8q0r2s4t6v8", app.ID, "env_01hzy5b9n4q6r8s0t2v4w6x8y0", app.ID, "bld_01hzy3v7k2m4n6p8q0r2s4t6v9", app.BuildID,
-		"wiki_01hzy5b9n4q6r8s0t2v4w6x8y0", run.ID,
-	)
-	return organization{Env: e, replace: replacer.Replace, ids: map[string]string{
-		"account": account.ID, "machine": computer.ID, "session": session.ID, "environment": app.ID, "broken": broken.ID, "hidden": hidden.ID, "run": run.ID,
-	}}
+	shown := []string{
+		"key_01hzy3x9d4f6g8h0j2k4m6n8p0", ids["key"], "env_01hzy3v7k2m4n6p8q0r2s4t6v8", app.ID, "bld_01hzy3v7k2m4n6p8q0r2s4t6v9", app.BuildID, "wiki_01hzy5b9n4q6r8s0t2v4w6x8y0", ids["run"],
+	}
+	for _, l := range specimens.Lists {
+		if id := ids[strings.TrimPrefix(l.Shows, "$")]; id != "" {
+			shown = append(shown, importID.FindStringSubmatch(acctest.Example(t, "resources/"+l.Type+"/import.sh"))[1], id)
+		} else if l.Shows != "" {
+			t.Fatalf("create %s, which the example of %s imports, in newOrganization of internal/acctest/examples", l.Shows, l.Type)
+		}
+	}
+	return organization{Env: e, replace: strings.NewReplacer(shown...).Replace, ids: ids}
 }
+
+// importID matches the ID at the end of an import command, without the one of what it belongs to.
+var importID = regexp.MustCompile(`([^\s/]+)\n$`)
 
 // contents returns the list responses for everything that examples create.
 func (o organization) contents() map[string]string {

@@ -66,7 +66,7 @@ var sessionData = []Read{
 }
 
 var sessionLists = []Read{
-	{Type: "agentyard_session"},
+	{Type: "agentyard_session", Shows: "$session"},
 	{Type: "agentyard_session", Name: "of a computer", Values: Values{"computer_id": "$computer"}, NotAtService: "The computer may have none."},
 }
 
