@@ -4,7 +4,7 @@
 #
 # usage: scripts/acceptance.sh test [FLAGS]   flags of a test binary, such as -test.run TestAccLife
 #        scripts/acceptance.sh sweep [delete] lists, or deletes
-#        scripts/acceptance.sh emulator       runs the tests against an emulator, with all opt-ins
+#        scripts/acceptance.sh emulator [FLAGS] runs the tests against an emulator, with all opt-ins
 set -euo pipefail
 
 here=$PWD
@@ -61,7 +61,7 @@ emulator() {
 	go build -o "$scratch/agentyard-emulator" ./internal/emulator/cmd/agentyard-emulator
 	"$scratch/agentyard-emulator" -data "$scratch/emulator.db" -requests-per-second "${RATE:-20}" -latency "${LATENCY:-50ms}" -step 2s \
 		-session-delay 5s -session-list-delay 10s -message-delay 5s -max-page-size 20 -shuffle-lists -- \
-		"$root/scripts/acceptance.sh" on-emulator
+		"$root/scripts/acceptance.sh" on-emulator "$@"
 }
 
 # provision_default gives the emulator a default environment: the tests can restore one only if there is one.
@@ -83,7 +83,7 @@ on_emulator() {
 	export AGENTYARD_ACC_INVITATION='ops+{name}@people.example' AGENTYARD_ACC_CI_REPOSITORY=acme/web
 	export AGENTYARD_ACC_REPORT=$root/acceptance-report-emulator # That of a real run stays.
 	provision_default
-	"$root/scripts/acceptance.sh" test
+	"$root/scripts/acceptance.sh" test "$@"
 	left=$(AGENTYARD_ACC_SWEEP_AGE=0s "$root/scripts/acceptance.sh" sweep 2>/dev/null)
 	! grep 'would delete' <<<"$left" || fail "The tests left these objects behind."
 }
@@ -91,8 +91,8 @@ on_emulator() {
 case ${1:-} in
 test) shift && run_tests "$@" ;;
 sweep) shift && sweep "$@" ;;
-emulator) emulator ;;
-on-emulator) on_emulator ;;
+emulator) shift && emulator "$@" ;;
+on-emulator) shift && on_emulator "$@" ;;
 *)
 	sed -n 's/^# usage: /usage: /p; s/^#        scripts/       scripts/p' "${BASH_SOURCE[0]}" >&2
 	exit 2
