@@ -1,0 +1,4 @@
+package evidence
+
+// Reads are for the tests.
+var Reads = reads
