@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
@@ -36,6 +38,35 @@ func places(t *testing.T) specimens.Fill {
 		}
 		return known[place]
 	}
+}
+
+// Each place that a test against a service fills in has a value here.
+func TestPlaces_everyOne(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("places_test.go")
+	check.Must(t, err)
+	var used []any
+	for _, r := range specimens.Resources {
+		if r.NotAtService == "" {
+			used = append(used, r.Least, r.Changed, r.Listing)
+		}
+	}
+	for _, r := range slices.Concat(specimens.Data, specimens.Lists, specimens.Ephemerals) {
+		if r.NotAtService == "" {
+			used = append(used, r)
+		}
+	}
+	for _, o := range specimens.Operations {
+		if o.NotAtService == "" {
+			used = append(used, o.Values)
+		}
+	}
+	specimens.Fill(func(place string) any {
+		if !strings.Contains(string(source), strconv.Quote(place)) {
+			t.Errorf("there is no case for %s", place)
+		}
+		return nil
+	}).Text(fmt.Sprint(used))
 }
 
 // valuesOf returns the value of a place, and of those that belong to it.

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
@@ -57,6 +59,17 @@ var sweepers = []sweeper{
 	{"agentyard_environment", findEnvironments},
 	{"agentyard_wiki_run", findWikiRuns},
 	{"agentyard_member_invitation", findInvitations},
+}
+
+// Each resource that is created with a name has a sweeper, or is deleted with another one.
+func TestSweepers_everyResource(t *testing.T) {
+	t.Parallel()
+	with := map[string]string{"agentyard_api_key": "agentyard_service_account", "agentyard_computer_fleet": "agentyard_computer"}
+	for _, r := range specimens.Resources {
+		if r.Creates != "" && !slices.ContainsFunc(sweepers, func(s sweeper) bool { return s.name == cmp.Or(with[r.Type], r.Type) }) {
+			t.Errorf("%s has no sweeper", r.Type)
+		}
+	}
 }
 
 // addSweepers registers the sweepers for the flag -sweep of the acceptance library.
