@@ -188,7 +188,7 @@ func TestNoRealNames(t *testing.T) {
 	}
 	for _, host := range hosts {
 		if !strings.HasSuffix(string(host[1]), ".example") {
-			t.Errorf("the host %q does not end in .example", host[1])
+			t.Errorf("the host %q does not end in .example; write an address without one as a path", host[1])
 		}
 	}
 	schemas := document(t).routes[0].declared.Spec.Components.Schemas

@@ -244,7 +244,7 @@ func TestResource_unknownResults(t *testing.T) {
 	for typeName, rows := range unknownResults {
 		for name := range rows {
 			if !seen[typeName][name] {
-				t.Errorf("%s: no update makes %s unknown", typeName, name)
+				t.Errorf("%s: no update makes %s unknown, if -run left none out", typeName, name)
 			}
 		}
 	}
