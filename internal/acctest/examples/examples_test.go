@@ -37,19 +37,10 @@ func names(t *testing.T, kind string) []string {
 	return all
 }
 
-// specimenOf returns the resource of an example, or false for an operation.
-func specimenOf(name string) (specimens.Resource, bool) {
-	at := slices.IndexFunc(specimens.Resources, func(r specimens.Resource) bool { return r.Type == name })
-	if at < 0 {
-		return specimens.Resource{}, false
-	}
-	return specimens.Resources[at], true
-}
-
 // objects lists the examples of resources that are no operations, which are in specimens.Operations.
 func objects(t *testing.T) []string {
 	t.Helper()
-	return slices.DeleteFunc(names(t, "resources"), func(name string) bool { _, ok := specimenOf(name); return !ok })
+	return slices.DeleteFunc(names(t, "resources"), func(name string) bool { return specimens.ResourceOf(name).Type == "" })
 }
 
 // organization is an emulator with one object of each kind. Replace inserts their IDs for the IDs in the examples.
@@ -322,8 +313,7 @@ func TestAccExamples_imports(t *testing.T) {
 				if to == nil || to[1] != name {
 					t.Fatalf("imports into no %s: %s", name, example)
 				}
-				r, _ := specimenOf(name)
-				config := specimens.HCL(specimens.Fill(func(place string) any { return o.ids[strings.TrimPrefix(place, "$")] }).In(r.Exists))
+				config := specimens.HCL(specimens.Fill(func(place string) any { return o.ids[strings.TrimPrefix(place, "$")] }).In(specimens.ResourceOf(name).Exists))
 				cli := acctest.NewCLI(t, o.Env, fmt.Sprintf("resource %q %q {\n%s\n}\n", to[1], to[2], config))
 				if file == "import.sh" {
 					_, command, _ := strings.Cut(strings.ReplaceAll(example, "\\\n", ""), "\nterraform ")
