@@ -50,6 +50,11 @@ func TestPlaces_everyOne(t *testing.T) {
 	for _, r := range specimens.Resources {
 		used = append(used, r.Least, r.Changed, r.Listing)
 	}
+	for _, o := range specimens.Operations {
+		if o.NotAtService == "" {
+			used = append(used, o.Values)
+		}
+	}
 	specimens.Fill(func(place string) any {
 		if !strings.Contains(string(source), strconv.Quote(place)) {
 			t.Errorf("there is no case for %s", place)
