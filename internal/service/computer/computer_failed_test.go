@@ -66,24 +66,27 @@ func TestComputer_warnsOfWhatWasUsed(t *testing.T) {
 			e.Apply(t, i, config).MustDo(t, acctest.ActionNone) // Sees it active.
 			breakNow(t, e, "a")
 			for range 2 {
-				out := e.Plan(t, i, config)
-				out.MustDo(t, acctest.ActionNone)
-				check.Says(t, out.WarningText(), `has the status "error": the service gives no reason. To replace it, run terraform apply -replace=ADDRESS.`)
+				mustSay(t, e.Plan(t, i, config), acctest.ActionNone, `has the status "error": the service gives no reason. To replace it, run terraform apply -replace=ADDRESS.`)
 			}
 		})
 	}
 }
 
+// An import also reads the steps of a failed computer. With the key of a service account, it is still that of the key's owner.
 func TestComputer_anImportedFailureIsKept(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	failSetUp(e, "a")
-	made := makeComputer(e, map[string]any{"name": "a"})
-	i := e.NewInstance(t, computerType)
-	mustImport(t, e, i, made.ID)
-	out := e.Plan(t, i, acctest.Values{"name": "a"})
-	out.MustDo(t, acctest.ActionNone)
-	check.Says(t, out.WarningText(), "the disk is full")
+	for _, withAccount := range []bool{false, true} {
+		e := acctest.New(t)
+		failSetUp(e, "a")
+		body, settings := map[string]any{"name": "a"}, acctest.Values{}
+		if withAccount {
+			settings["api_key"], body["serviceAccountId"] = e.ServiceAccountKey()
+		}
+		p := acctest.NewProcess(t, e, settings)
+		i := p.NewInstance(computerType)
+		p.Import(i, makeComputer(e, body).ID).MustSucceed(t)
+		mustSay(t, p.Plan(i, acctest.Values{"name": "a"}), acctest.ActionNone, "the disk is full")
+	}
 }
 
 // The plan asks once for the providers, and only if it creates something with one of them.
@@ -125,9 +128,7 @@ func TestComputer_aProtectedFailureIsKept(t *testing.T) {
 	config := acctest.Values{"name": "a", "wait_for_active": false, "deletion_protection": true}
 	_, i := e.Created(t, computerType, config)
 	e.Clock.Advance(provisioned)
-	out := e.Plan(t, i, config)
-	out.MustDo(t, acctest.ActionNone)
-	check.Says(t, out.WarningText(), `has the status "error"`)
+	mustSay(t, e.Plan(t, i, config), acctest.ActionNone, `has the status "error"`)
 }
 
 // failedWithoutAWait creates a computer named web-1 that fails, and that nothing has seen since. From then on, each read lists again, and
@@ -209,9 +210,7 @@ func TestComputer_aListingThatFails(t *testing.T) {
 			before := i.ID()
 			e.Refuse("listComputers", http.StatusForbidden, turn)
 			renamed := acctest.Values{"name": "b", "wait_for_active": false}
-			out := p.ApplyLater(i, renamed, renamed)
-			out.MustDo(t, acctest.ActionUpdate)
-			check.Says(t, out.WarningText(), `has the status "error": its provisioning steps could not be read. To replace it, run terraform apply -replace=ADDRESS.`)
+			mustSay(t, p.ApplyLater(i, renamed, renamed), acctest.ActionUpdate, `has the status "error": its provisioning steps could not be read. To replace it, run terraform apply -replace=ADDRESS.`)
 			check.Is(t, "the computer's ID", i.ID(), before)
 			e.Faults().Clear()
 			e.Plan(t, i, renamed).MustDo(t, acctest.ActionReplace)

@@ -73,9 +73,7 @@ func TestComputer_interruptedWaitIsResumed(t *testing.T) {
 			older.ForgetPrivate()
 			e.Plan(t, older, tc.config).MustDo(t, acctest.ActionNone)
 
-			out = e.Apply(t, i, tc.config)
-			out.MustDo(t, acctest.ActionUpdate)
-			check.Says(t, out.WarningText(), "Computers are not active yet", "an earlier apply did not wait", "it waits for it")
+			mustSay(t, e.Apply(t, i, tc.config), acctest.ActionUpdate, "Computers are not active yet", "an earlier apply did not wait", "it waits for it")
 			check.Is(t, "the status after the second apply", only(t, e).Status, "active")
 			mustBeQuiet(t, e.Plan(t, i, tc.config))
 			breakNow(t, e, only(t, e).Name) // It was active, so a failure does not replace it.
@@ -125,18 +123,14 @@ func TestComputer_anImportIsNotWaitedFor(t *testing.T) {
 // A state without private state, as of another version, replaces nothing.
 func TestComputer_withoutAMarkNothingIsReplaced(t *testing.T) {
 	t.Parallel()
-	for typeName, config := range map[string]acctest.Values{
-		computerType: {"name": "web-1", "wait_for_active": false}, fleetType: {"name_prefix": "web", "quantity": 1, "wait_for_active": false},
-	} {
+	for typeName, config := range unwaited {
 		e := acctest.New(t)
 		failSetUp(e, "web-1")
 		_, i := e.Created(t, typeName, config)
 		e.Clock.Advance(provisioned)
 		e.Plan(t, i.Clone(), config) // Would replace it.
 		i.ForgetPrivate()
-		out := e.Plan(t, i, config)
-		out.MustDo(t, acctest.ActionNone)
-		check.Says(t, out.WarningText(), "To replace")
+		mustSay(t, e.Plan(t, i, config), acctest.ActionNone, "To replace")
 	}
 }
 

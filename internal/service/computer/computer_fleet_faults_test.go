@@ -197,11 +197,7 @@ func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 func TestFleet_computersOfOthers(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	other := func(name string) computerJSON {
-		var made computerJSON
-		e.API("POST", "/api/v0/computers", map[string]any{"name": name}, &made)
-		return made
-	}
+	other := func(name string) computerJSON { return newComputer(e, map[string]any{"name": name}) }
 	other("web")
 	other("web-1a")
 	other("web-1-1")

@@ -44,24 +44,16 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 
 	before := fleetIDs(i)
 	for range 2 { // Every refresh reports it.
-		out := e.Plan(t, i, fleetOf(3))
-		for _, want := range []string{
-			`2 of 3 computers of the fleet "web" failed:`,
+		check.Says(t, e.Plan(t, i, fleetOf(3)).WarningText(), `2 of 3 computers of the fleet "web" failed:`,
 			`): the status is "error": step "Create computer" failed: the disk is full`,
-			`): the status is "error": the service gives no reason` + "\n\nTo replace another failed computer, save its files, delete it at the service, then apply.",
-		} {
-			check.Says(t, out.WarningText(), want)
-		}
+			`): the status is "error": the service gives no reason`+"\n\nTo replace another failed computer, save its files, delete it at the service, then apply.")
 	}
 	e.MustApply(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
 	check.Is(t, "after healing the statuses", fleetStatuses(i), []string{"active", "active", "error"})
 	if after := fleetIDs(i); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] || len(computers(e)) != 3 {
 		t.Errorf("the computers were %v and are %v", before, after)
 	}
-	out := e.Plan(t, i, fleetOf(3))
-	if text := out.WarningText(); out.Action != acctest.ActionNone || !strings.Contains(text, `1 of 3 computers`) {
-		t.Errorf("afterwards the plan is %s:\n%s", out.Action, text)
-	}
+	mustSay(t, e.Plan(t, i, fleetOf(3)), acctest.ActionNone, "1 of 3 computers")
 }
 
 // Without a wait, a refresh records whether the computers are active or failed.
@@ -80,9 +72,7 @@ func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	e.MustApply(t, i, config)
 	breakNow(t, e, "web-1")
 	breakNow(t, e, "web-2")
-	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "2 of 2") {
-		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
-	}
+	mustSay(t, e.Plan(t, i, config), acctest.ActionNone, "2 of 2")
 }
 
 // An imported computer may have been used.
@@ -95,9 +85,7 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	i := e.NewInstance(t, fleetType)
 	mustImport(t, e, i, "web")
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
-	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet computers missing or changed") {
-		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
-	}
+	mustSay(t, e.Plan(t, i, config), acctest.ActionNone, "Fleet computers missing or changed")
 }
 
 // An installation that fails is not proof that the computer was never active.
@@ -113,9 +101,7 @@ func TestFleet_anInstallationIsNoProof(t *testing.T) {
 	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
-	if out := e.Plan(t, i, config); out.Action != acctest.ActionNone || !strings.Contains(out.WarningText(), "Fleet computers missing or changed") {
-		t.Errorf("the plan is %s:\n%s", out.Action, out.WarningText())
-	}
+	mustSay(t, e.Plan(t, i, config), acctest.ActionNone, "Fleet computers missing or changed")
 }
 
 // fromNowOn changes a field of all computers in the responses after start was called.
@@ -194,8 +180,7 @@ func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, i := e.Created(t, fleetType, fleetOf(1))
-	out := e.Plan(t, i, fleetOf(1_000_000_000))
-	out.MustDo(t, acctest.ActionUpdate)
+	e.Plan(t, i, fleetOf(1_000_000_000)).MustDo(t, acctest.ActionUpdate)
 }
 
 // If the replacement of a deleted computer cannot be created, the computer is missing in the state.

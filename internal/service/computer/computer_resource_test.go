@@ -252,21 +252,6 @@ func TestComputer_withTheKeyOfAServiceAccount(t *testing.T) {
 	p.Apply(i, acctest.Values{"name": "renamed"}).MustDo(t, acctest.ActionUpdate)
 }
 
-// Of a failed computer, an import also reads the steps. It is still the computer of the API key's owner.
-func TestComputer_importOfAFailedOneWithTheKeyOfItsAccount(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	key, account := e.ServiceAccountKey()
-	failSetUp(e, "a")
-	made := makeComputer(e, map[string]any{"name": "a", "serviceAccountId": account})
-	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
-	i := p.NewInstance(computerType)
-	p.Import(i, made.ID).MustSucceed(t)
-	out := p.Plan(i, acctest.Values{"name": "a"})
-	out.MustDo(t, acctest.ActionNone)
-	check.Says(t, out.WarningText(), "the disk is full")
-}
-
 func TestComputer_takenHostID(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)

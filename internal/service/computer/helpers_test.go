@@ -67,6 +67,13 @@ func deleteComputers(e *acctest.Env, names ...string) {
 	}
 }
 
+// mustSay fails the test unless a plan has an action and warns with all parts.
+func mustSay(t testing.TB, out acctest.Outcome, action acctest.Action, parts ...string) {
+	t.Helper()
+	out.MustDo(t, action)
+	check.Says(t, out.WarningText(), parts...)
+}
+
 func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
 	t.Helper()
 	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
