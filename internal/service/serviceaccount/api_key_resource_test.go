@@ -232,8 +232,7 @@ func TestAPIKey_destroyInTheGracePeriodWarnsOfTheNewKey(t *testing.T) {
 func TestAPIKey_destroyNeedsNoListing(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
-	i := e.NewInstance(t, keyType)
-	e.MustApply(t, i, keyOf(account, nil))
+	_, i := e.Created(t, keyType, keyOf(account, nil))
 	e.Faults().Add(emulator.Fault{Operation: "listApiKeys", Kind: emulator.FaultStatusBeforeCommit, Status: 500, Times: -1})
 	acctest.NewProcess(t, e, patient).Destroy(i).MustSucceed(t)
 	e.Faults().Clear()
@@ -249,8 +248,7 @@ func TestAPIKey_errorNamesTheKeysThatPreventAReplacement(t *testing.T) {
 	} {
 		e, account := newAccountEnv(t)
 		config := acctest.Values{"service_account_id": account, "name": "ci", "expires_in": "1d"}
-		i := e.NewInstance(t, keyType)
-		e.MustApply(t, i, config)
+		_, i := e.Created(t, keyType, config)
 		end(e, account, i.ID())
 		others := []string{newKey(e, account, "ci").ID, newKey(e, account, "ci").ID}
 		newKey(e, account, "other")
