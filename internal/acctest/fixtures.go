@@ -45,7 +45,7 @@ func (e *Env) Make(path string, body any) (made Made) {
 	var answer json.RawMessage
 	e.API(http.MethodPost, path, body, &answer)
 	check.Must(e.t, json.Unmarshal(answer, &made))
-	if objects, _, _ := runreport.Answer(operationOf(httptest.NewRequest(http.MethodPost, path, nil)), answer); len(objects) > 0 {
+	if objects, _, _ := runreport.Answer(operationOf(httptest.NewRequestWithContext(e.t.Context(), http.MethodPost, path, nil)), answer); len(objects) > 0 {
 		made.ID = objects[0].ID
 	}
 	return made
