@@ -102,7 +102,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
 ) (left privatestate.Steps, diags diag.Diagnostics) {
 	left = w.steps()
-	if left.Build {
+	if w.touchesBuild() {
 		isBuilt, problems := r.waitAndRead(ctx, m, w, awaited, deadline)
 		diags.Append(problems...)
 		if !isBuilt {

@@ -67,12 +67,14 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 }
 
 // work is what an apply does besides its request for changes. It follows from the plan, the state, and what an earlier apply left, so a plan
-// and its apply agree. In a plan, an unknown value counts as a change. At most one of startsBuild, rebuilds, and waits is true.
+// and its apply agree. In a plan, an unknown value counts as a change. At most one of startsBuild, rebuilds, waits, and leavesBuild is
+// true.
 type work struct {
 	creates      bool // The environment is new, so an error taints it.
 	startsBuild  bool // The request for changes starts a build.
 	rebuilds     bool // The latest build failed, and the request starts no other, so the apply starts one.
 	waits        bool // A build runs that this apply did not start, and waits for.
+	leavesBuild  bool // An earlier apply started a build that the state does not show yet. A later apply waits for it.
 	makesDefault bool
 	latest       string // The latest build in the state.
 }
@@ -82,8 +84,8 @@ func (w work) touchesBuild() bool { return w.startsBuild || w.rebuilds || w.wait
 
 // steps are what is left of the work until it is done.
 func (w work) steps() privatestate.Steps {
-	left := privatestate.Steps{Build: w.touchesBuild(), Default: w.makesDefault}
-	if w.startsBuild || w.rebuilds {
+	left := privatestate.Steps{Build: w.touchesBuild() || w.leavesBuild, Default: w.makesDefault}
+	if w.startsBuild || w.rebuilds || w.leavesBuild {
 		left.Before = w.latest
 	}
 	return left
@@ -111,6 +113,7 @@ func (m *environmentModel) workFor(state *environmentModel, left privatestate.St
 	if !w.startsBuild && value.MayBeTrue(m.WaitForBuild) && state.state() == environments.StatusBuilding {
 		w.waits = left.Build || w.makesDefault || !state.WaitForBuild.ValueBool() // A rename does not wait for somebody else's build.
 	}
+	w.leavesBuild = !w.touchesBuild() && left.Build && left.Before == w.latest
 	return w
 }
 

@@ -410,27 +410,41 @@ func TestEnvironment_aReadThatLagsBehindAnUnnamedBuild(t *testing.T) {
 	check.Is(t, "the status in the state", i.Attribute("status"), "ready")
 }
 
-// The mark of an interrupted wait stays while a read still shows the build before the one to wait for.
+// The mark of an interrupted wait stays while a read still shows the build before the one to wait for, even if something else is applied.
 func TestEnvironment_aReadThatLagsBehindAnInterruptedWait(t *testing.T) {
 	t.Parallel()
-	option, arm := atFirstLook()
-	e := acctest.New(t, option)
-	p, i := e.Created(t, environmentType, envValues(nil))
-	var before, now map[string]any
-	e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &before)
-	config := envValues(acctest.Values{"setup_script": "make"})
-	arm(p.Stop)
-	mustWarnOnce(t, p.Apply(i, config), "Interrupted")
-	e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &now)
-	now["latestBuild"], now["status"] = before["latestBuild"], before["status"]
-	lagging, err := json.Marshal(now)
-	check.Must(t, err)
-	e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(lagging), Times: -1})
-	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-	e.Faults().Clear()
-	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-	if got := onlyEnv(t, e); got.Status != "ready" {
-		t.Errorf("the environment is %+v", got)
+	for name, meanwhile := range map[string]acctest.Values{
+		"nothing":        nil,
+		"a rename":       {"name": "renamed"},
+		"a default":      {"make_organization_default": true},
+		"a lost request": {"name": "lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			option, arm := atFirstLook()
+			e := acctest.New(t, option, slowBuilds)
+			p, i := e.Created(t, environmentType, environmentOf("a", nil))
+			var before, now map[string]any
+			e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &before)
+			config := environmentOf("a", acctest.Values{"setup_script": "make"})
+			arm(p.Stop)
+			mustWarnOnce(t, p.Apply(i, config), "Interrupted")
+			e.API(http.MethodGet, environmentsRoute+"/"+i.ID(), nil, &now)
+			now["latestBuild"], now["status"] = before["latestBuild"], before["status"]
+			lagging, err := json.Marshal(now)
+			check.Must(t, err)
+			e.Faults().Add(emulator.Fault{Operation: "getEnvironment", Kind: emulator.FaultOtherResponse, Body: string(lagging), Times: -1})
+			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+			if maps.Copy(config, meanwhile); config["name"] == "lost" {
+				e.Faults().Add(emulator.Fault{Operation: "updateEnvironment", Kind: emulator.FaultDropAfterCommit, Times: -1})
+			}
+			check.Is(t, "the apply failed", len(e.Apply(t, i, config).Errors) > 0, config["name"] == "lost")
+			e.Faults().Clear()
+			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
+			if got := onlyEnv(t, e); got.Status != "ready" {
+				t.Errorf("the environment is %+v", got)
+			}
+		})
 	}
 }
 
