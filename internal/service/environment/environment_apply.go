@@ -54,7 +54,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	var plan, state environmentModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	// The wait keeps the deadline itself. What follows it must not end with updateCtx.
+	// The wait keeps the deadline itself. What follows it must not end with updateCtx. A request in flight is completed even if the run stops.
 	updateCtx, stop, deadline, diags := crud.WithTimeout(ctx, r.Client, plan.Timeouts.Update, defaultBuildTimeout)
 	defer stop()
 	resp.Diagnostics.Append(diags...)
@@ -68,7 +68,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 
 	// 1. Send what has changed. After an error, nothing else is stored, although a build may run.
 	build, err := r.Client.Environments.Update(updateCtx, state.ID.ValueString(), state.Scope.ValueString(), body)
-	if transport.IsAmbiguous(err) {
+	if transport.IsAmbiguous(err) || transport.IsRepeated(err) { // It may have started a build.
 		resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package environment_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -166,6 +167,13 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 			faults:  []emulator.Fault{{Operation: "updateEnvironment", Kind: emulator.FaultDropAfterCommit}},
 			changes: acctest.Values{"setup_script": "make tools"},
 		},
+		"of a change whose repetition is refused": {
+			faults: []emulator.Fault{
+				{Operation: "updateEnvironment", Kind: emulator.FaultDropAfterCommit, Times: 1},
+				{Operation: "updateEnvironment", Kind: emulator.FaultStatusBeforeCommit, Status: http.StatusForbidden},
+			},
+			changes: acctest.Values{"setup_script": "make tools"},
+		},
 		"of a rebuild": {
 			prepare: func(t *testing.T, e *acctest.Env) {
 				failBuild(t, e, emulator.BuildFailure{})
@@ -185,7 +193,7 @@ func TestEnvironment_aBuildWhoseStartWasLostIsWaitedFor(t *testing.T) {
 				tc.prepare(t, e)
 			}
 			for _, fault := range tc.faults {
-				fault.Times = -1
+				fault.Times = cmp.Or(fault.Times, -1)
 				e.Faults().Add(fault)
 			}
 			config := environmentOf("a", tc.changes)
