@@ -78,9 +78,10 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 	// 2. Build a failed environment again.
 	if w.rebuilds {
 		build, err = r.Client.Environments.StartBuild(updateCtx, state.ID.ValueString(), w.latest)
-		if runsAnyway := build != "" && transport.IsConflict(err); err != nil && !runsAnyway {
-			resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
+		if transport.IsConflict(err) && build != "" {
+			err = nil // Another build runs: wait for it.
 		}
+		resp.Diagnostics.Append(apierror.For("build", "environment", err, environmentAdvice)...)
 	}
 	// 3. Wait for the new build, if there is one, and set the default.
 	if !resp.Diagnostics.HasError() {
@@ -103,9 +104,9 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 ) (left privatestate.Steps, diags diag.Diagnostics) {
 	left = w.steps()
 	if w.touchesBuild() {
-		isBuilt, problems := r.waitAndRead(ctx, m, w, awaited, deadline)
+		mayGoOn, problems := r.waitAndRead(ctx, m, w, awaited, deadline)
 		diags.Append(problems...)
-		if !isBuilt {
+		if !mayGoOn {
 			return left, diags
 		}
 		left.Build = false
@@ -118,10 +119,10 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 	return left, diags
 }
 
-// waitAndRead waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. IsBuilt is also true
-// without a wait.
+// waitAndRead waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. MayGoOn is
+// false if the wait failed; the default is then not set.
 func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
-) (isBuilt bool, diags diag.Diagnostics) {
+) (mayGoOn bool, diags diag.Diagnostics) {
 	id, last := m.ID.ValueString(), &environments.Build{}
 	var err error
 	if m.WaitForBuild.ValueBool() {
@@ -136,9 +137,10 @@ func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentMod
 	} else {
 		found = &environments.Environment{ID: id, Name: m.Name.ValueString()}
 	}
-	// The read does not show the build yet. After a creation, awaited.before is empty, and so is the ID that such a read shows.
-	isEarlier := last.ID != "" && last.ID != awaited.before && found.LatestBuildID() == awaited.before
-	if readErr != nil || isEarlier {
+	// The wait saw or the service named a newer build than this read shows. After a creation, awaited.before is empty, and so is the ID that
+	// such a read shows.
+	lacksBuild := last.ID != "" && last.ID != awaited.before && found.LatestBuildID() == awaited.before
+	if readErr != nil || lacksBuild {
 		m.keepBuild(last)
 	}
 	switch {

@@ -88,7 +88,8 @@ func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 	}.Run(t)
 }
 
-// The service may call an environment failed until a rebuild of it has succeeded. The rebuild that runs is waited for.
+// The service may call an environment failed until a rebuild of it has succeeded. A rebuild that runs is no
+// failure: the plan starts no other, and does not wait for it.
 func TestEnvironment_failedWhileItIsRebuilt(t *testing.T) {
 	t.Parallel()
 	var isFailed atomic.Bool

@@ -67,8 +67,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 }
 
 // work is what an apply does besides its request for changes. It follows from the plan, the state, and what an earlier apply left, so a plan
-// and its apply agree. In a plan, an unknown value counts as a change. At most one of startsBuild, rebuilds, waits, and leavesBuild is
-// true.
+// and its apply agree. In a plan, an unknown value counts as a change. At most one of startsBuild, rebuilds, waits, leavesBuild is true.
 type work struct {
 	creates      bool // The environment is new, so an error taints it.
 	startsBuild  bool // The request for changes starts a build.

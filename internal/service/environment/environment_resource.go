@@ -247,8 +247,8 @@ func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest
 		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
 		if left := privatestate.Unfinished(ctx, req.Private); err == nil && left != (privatestate.Steps{}) {
 			// The read does not show the build yet. Without Before, only the status tells that.
-			isEarlier := left.Before != "" && found.LatestBuildID() == left.Before
-			left.Build = left.Build && (found.IsBuilding() || isEarlier)
+			isBehind := left.Before != "" && found.LatestBuildID() == left.Before
+			left.Build = left.Build && (found.IsBuilding() || isBehind)
 			left.Default = left.Default && (found.IsDefault == nil || !*found.IsDefault)
 			resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 		}

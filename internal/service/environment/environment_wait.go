@@ -35,17 +35,18 @@ type awaitedBuild struct {
 	before string
 }
 
-// isShown reports whether the latest build in a poll counts: it is the awaited one, or a later one, which has superseded that. IsLate says that
-// polls do not lag any more.
-func (b awaitedBuild) isShown(latest string, isLate bool) bool {
-	isNamed := b.id != ""
+// counts reports whether the latest build in a poll is the awaited one, or a later one, which has superseded that. IsLate says that polls do
+// not lag any more.
+func (b awaitedBuild) counts(latest string, isLate bool) bool {
 	switch {
-	case isNamed && latest == b.id:
+	case b == (awaitedBuild{}), b.id != "" && latest == b.id:
 		return true
-	case b.before != "" && latest == b.before:
-		return !isNamed && isLate // None was started.
+	case latest == b.before:
+		return b.id == "" && isLate // None was started.
+	case b.id == "":
+		return true // The first one after before.
 	}
-	return !isNamed || isLate // It may be an earlier one while polls lag. After that, it is a later one.
+	return isLate // A later one. While polls lag, it may be an earlier one.
 }
 
 // waitForBuild waits for a build of an environment, or for a newer one that supersedes it. It returns the build as last seen, also with an
@@ -66,7 +67,7 @@ func waitForBuild(ctx context.Context, c *client.Client, id string, awaited awai
 			if build.ID == "" && awaited != (awaitedBuild{}) {
 				return nil, errors.New("getEnvironmentBuildStatuses returned no latestBuild.id, although the environment has had a build")
 			}
-			if !awaited.isShown(build.ID, c.Conn.Clock.Now().Sub(began) >= pollLag) {
+			if !awaited.counts(build.ID, c.Conn.Clock.Now().Sub(began) >= pollLag) {
 				return &environments.Build{Status: environments.BuildQueued}, nil
 			}
 			awaited.id = build.ID // A later poll may show an earlier build again.
