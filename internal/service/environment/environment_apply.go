@@ -165,7 +165,7 @@ func (w work) notBuilt(found *environments.Environment, last *environments.Build
 	next := "The next apply waits for the build, or rebuilds the environment if the build failed."
 	switch {
 	case w.creates:
-		next = "The environment is tainted, so the next apply replaces it. To keep and rebuild it instead, run terraform untaint ADDRESS, then apply."
+		next = "The environment is tainted, so the next apply replaces it. To keep it instead, run terraform untaint ADDRESS, then apply, which waits for the build or rebuilds the environment."
 	case wait.IsFailed(err):
 		next = "The next apply rebuilds it."
 	}

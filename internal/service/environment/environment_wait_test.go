@@ -233,7 +233,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			config["timeouts"] = map[string]any{"create": "2m", "update": "3m"}
 			before := e.Now()
-			allowed, left := 2*time.Minute, "untaint ADDRESS, then apply."
+			allowed, left := 2*time.Minute, "untaint ADDRESS, then apply, which waits for the build or rebuilds the environment."
 			if updates {
 				allowed, left = 3*time.Minute, "The next apply waits for the build"
 			}
