@@ -182,8 +182,8 @@ func (c *Client) CheckAccess(ctx context.Context) error {
 const deleteRetryTime = 30 * time.Second
 
 // Delete deletes an environment. The service returns 409 while a build runs, and for the organization's default while it has others. After
-// a 409, Delete cancels a running build and retries. The build of such a default goes on until the others are gone: without that, the
-// default stays. If the environment is already gone, the error is a *MissingError.
+// a 409, Delete cancels a running build and retries. The build of a default beside others is not canceled, because the
+// deletion would still be refused. If the environment is already gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	defer c.listings.InvalidateAll()
 	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
@@ -204,7 +204,7 @@ func (c *Client) Delete(ctx context.Context, id string) error {
 }
 
 // cancelLatestBuild cancels an environment's latest build if it is running, unless the environment is the default beside others of the
-// organization, which the service does not delete. It then reports that the build still runs, so that the next try looks again.
+// organization, which the service does not delete. LookAgain is then true: the others may go meanwhile.
 func (c *Client) cancelLatestBuild(ctx context.Context, id string) (lookAgain bool, err error) {
 	e, err := c.GetNow(ctx, id)
 	if err == nil && e.IsBuilding() && e.LatestBuildID() != "" {
