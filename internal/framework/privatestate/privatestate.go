@@ -6,7 +6,7 @@
 //	seen_by       all              from the create or the first read, for ever; changes when another API key reads the object
 //	imported      all              from an import to the first update; "unread" until the first read, then "read"
 //	never_active  computer, fleet  per computer: from the create until a read or a wait sees it active; an import never sets it;
-//	                               its value: whether the set-up failed
+//	                               its value: whether it failed before anybody could use it
 //	unfinished    environment      from an apply that left its last steps undone, until an apply does them or a read finds them done
 //	expires_at    api_key          from the create, for ever; each new key changes it
 //	in_grace      api_key          from a rotation with a grace period until a read sees that none of the old keys lives
@@ -134,16 +134,16 @@ func SetIDs(ctx context.Context, s State, key string, ids []string) diag.Diagnos
 // NeverActive returns, by ID, the computers that this configuration created and that nothing has seen active. The value is true if they
 // failed before anybody could use them.
 func NeverActive(ctx context.Context, r Reader) map[string]bool {
-	setUpFailed, _ := get[map[string]bool](ctx, r, neverActive)
-	return setUpFailed
+	failedBeforeUse, _ := get[map[string]bool](ctx, r, neverActive)
+	return failedBeforeUse
 }
 
 // SetNeverActive records what NeverActive returns, or removes the key if there are no such computers.
-func SetNeverActive(ctx context.Context, s State, setUpFailed map[string]bool) diag.Diagnostics {
-	if len(setUpFailed) == 0 {
+func SetNeverActive(ctx context.Context, s State, failedBeforeUse map[string]bool) diag.Diagnostics {
+	if len(failedBeforeUse) == 0 {
 		return s.SetKey(ctx, neverActive, nil)
 	}
-	return set(ctx, s, neverActive, setUpFailed)
+	return set(ctx, s, neverActive, failedBeforeUse)
 }
 
 // Steps are what an apply has left to do. The state alone cannot tell a build of the apply from somebody else's, nor a default that was missed

@@ -38,7 +38,7 @@ func (m *computerModel) warnOfFailure(found *computers.Computer, failedBeforeUse
 
 // newNotActive says why the wait for a new computer ended too early. An error taints the computer.
 func (m *computerModel) newNotActive(last *computers.Computer, err error) diag.Diagnostics {
-	keep := phrase.Join("To keep it, run terraform untaint ADDRESS.", ifUnfinished(last, "The next apply then waits for it."))
+	keep := phrase.Join("To keep it, run terraform untaint ADDRESS.", ifWaitResumes(last, "The next apply then waits for it."))
 	if wait.IsFailed(err) {
 		keep = "To keep it, set replace_failed = false and run terraform untaint ADDRESS."
 	}
@@ -47,38 +47,38 @@ func (m *computerModel) newNotActive(last *computers.Computer, err error) diag.D
 
 // stillNotActive says why the wait for a computer of an earlier apply ended too early.
 func (m *computerModel) stillNotActive(last *computers.Computer, err error) diag.Diagnostics {
-	next := ifUnfinished(last, "The next apply waits again.")
+	afterError := ifWaitResumes(last, "The next apply waits again.")
 	if wait.IsFailed(err) {
-		next = "The next apply replaces it if it " + failedEarly + ", unless replace_failed = false or deletion_protection = true."
+		afterError = "The next apply replaces it if it " + failedBeforeUseText + ", unless replace_failed = false or deletion_protection = true."
 	}
-	return notActive(m.named(), last, err, next)
+	return notActive(m.named(), last, err, afterError)
 }
 
-// ifUnfinished returns a sentence that holds only if the next apply waits for a computer that was last seen so.
-func ifUnfinished(last *computers.Computer, sentence string) string {
+// ifWaitResumes returns a sentence that holds only if the next apply waits for a computer that was last seen so.
+func ifWaitResumes(last *computers.Computer, sentence string) string {
 	if (life{neverActive: true}).isUnfinished(last.Status) {
 		return sentence
 	}
 	return ""
 }
 
-// notActive says why a wait ended too early, and what the next apply does. An interruption is only a warning, because an error would taint a
-// new computer.
-func notActive(which string, last *computers.Computer, err error, next string) (diags diag.Diagnostics) {
+// notActive says why a wait ended too early. AfterError is what the next apply does after an error; an interruption has its own sentence.
+// That is only a warning, because an error would taint a new computer.
+func notActive(which string, last *computers.Computer, err error, afterError string) (diags diag.Diagnostics) {
 	why := fmt.Sprintf("%s is not active: %s.", which, whyNotActive(last, err))
 	switch {
 	case wait.IsFailed(err):
-		diags.AddError("Computer failed to provision", why+"\n\n"+next)
+		diags.AddError("Computer failed to provision", why+"\n\n"+afterError)
 	case wait.IsTimeout(err):
-		if next != "" {
-			next = "\n\n" + next + " To allow more time, raise create in the timeouts block."
+		if afterError != "" {
+			afterError = "\n\n" + afterError + " To allow more time, raise create in the timeouts block."
 		}
-		diags.AddError("Timed out waiting for the computer", why+next)
+		diags.AddError("Timed out waiting for the computer", why+afterError)
 	case errors.Is(err, context.Canceled):
-		diags.AddWarning("Interrupted before the computer was active", phrase.Join(why, "It is kept in the state.", ifUnfinished(last, "The next apply waits for it.")))
+		diags.AddWarning("Interrupted before the computer was active", phrase.Join(why, "It is kept in the state.", ifWaitResumes(last, "The next apply waits for it.")))
 	default:
 		diags = apierror.For("wait for", "computer", err)
-		diags.AddWarning("Computer status unknown", phrase.Join(which+" may not be active.", next))
+		diags.AddWarning("Computer status unknown", phrase.Join(which+" may not be active.", afterError))
 	}
 	return diags
 }

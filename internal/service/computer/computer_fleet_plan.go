@@ -40,7 +40,7 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	if req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(checkNew(ctx, r.Client, "computer fleet", plan.ServiceAccountID, plan.ProviderType)...)
 	} else if privatestate.MayAdopt(ctx, req.Private, state.ServiceAccountID) && !plan.ServiceAccountID.IsNull() {
-		r.replaceIfOthersOwn(ctx, plan.ServiceAccountID, members, resp)
+		r.replaceUnlessOwnedBy(ctx, plan.ServiceAccountID, members, resp)
 	}
 	id := types.StringUnknown()
 	if !plan.NamePrefix.IsUnknown() && !plan.ServiceAccountID.IsUnknown() {
@@ -62,9 +62,9 @@ func (r *fleetResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanR
 	resp.Diagnostics.Append(resp.Plan.SetAttribute(ctx, path.Root("computers"), entries)...)
 }
 
-// replaceIfOthersOwn replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an
+// replaceUnlessOwnedBy replaces an imported fleet if the configured account does not own its computers, as a computer is replaced. Only an
 // import with the account's own key does not need the account. The state has no account, so the computers are read without one.
-func (r *fleetResource) replaceIfOthersOwn(ctx context.Context, account types.String, members []fleetMember, resp *resource.ModifyPlanResponse) {
+func (r *fleetResource) replaceUnlessOwnedBy(ctx context.Context, account types.String, members []fleetMember, resp *resource.ModifyPlanResponse) {
 	found, err := r.Client.Computers.GetMany(ctx, "", memberIDs(members))
 	resp.Diagnostics.Append(apierror.For("plan", "computer fleet", err)...)
 	for _, c := range found {
@@ -149,7 +149,7 @@ func (m *fleetModel) warnOfShrinking(members []fleetMember, c fleetChange) diag.
 // expected is the entry of a computer that the apply waits for.
 func (f fleetComputer) expected(ctx context.Context) (types.Object, diag.Diagnostics) {
 	f.Status = types.StringUnknown()
-	f.expect()
+	f.makeNullsUnknown()
 	return types.ObjectValueFrom(ctx, fleetComputerType.AttrTypes, f)
 }
 

@@ -104,7 +104,7 @@ func (r *fleetResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 			"**Missing computers.** A computer that no longer exists, or that the service did not create, has `status = \"missing\"`. The next apply creates it. " +
 			"If the service creates too few computers, the creation of the fleet warns, and an update fails. To fail in both cases, add a `postcondition` as in the example.\n\n" +
 			"**Failed computers.** If a new computer does not become active, the creation of the fleet warns, and an update fails. " +
-			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply waits for computers that are still provisioning. It replaces only computers that were never active and " + failedEarly + "; see `replace_failed`.\n\n" +
+			"The creation only warns, because after an error the next apply would replace the whole fleet. The next apply waits for computers that are still provisioning. It replaces only computers that were never active and " + failedBeforeUseText + "; see `replace_failed`.\n\n" +
 			"**Renamed computers.** If a computer is renamed elsewhere, its key in `computers` does not change.\n\n" +
 			"**Numbers.** The service uses the lowest free numbers, which should begin with 1" + crud.Assumed("bulk-create-computers") + "\n\n" +
 			"**Other computers with the same prefix.** The fleet includes only computers that it created or imported. " +
@@ -369,7 +369,7 @@ func (r *fleetResource) add(ctx context.Context, count int, stay []fleetMember, 
 func (r *fleetResource) remove(ctx context.Context, members []fleetMember, m *fleetModel, private privatestate.State) ([]fleetMember, diag.Diagnostics) {
 	errs := r.Client.Computers.DeleteMany(ctx, memberIDs(members), m.ServiceAccountID.ValueString())
 	isAnyFound := slices.ContainsFunc(errs, func(err error) bool { return !collection.IsGone(err) })
-	if len(errs) > 0 && !isAnyFound {
+	if len(errs) > 0 && !isAnyFound { // The caution is for a refresh: nothing remains to warn of.
 		if _, hidden := r.checkAllLost(ctx, "delete", m, private); hidden.HasError() {
 			return members, hidden
 		}

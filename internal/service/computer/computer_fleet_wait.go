@@ -68,7 +68,7 @@ func (m *fleetModel) membersNotActive(members []fleetMember, waits []memberWait)
 		case !wait.IsFailed(w.err):
 			say("The next apply waits for computers that are still provisioning.")
 		case m.replaces(&members[i]):
-			say("The next apply replaces computers that " + failedEarly + ".")
+			say("The next apply replaces computers that " + failedBeforeUseText + ".")
 		default:
 			say(replaceKept)
 		}

@@ -25,8 +25,9 @@ func isActive(status string) bool { return slices.Contains(computerStates.Done, 
 func hasFailed(status string) bool { return slices.Contains(computerStates.Failed, status) }
 
 // life is what private state remembers of a computer. The zero value is of one that was active or imported: somebody may use it, so no plan
-// replaces it by itself, and no apply waits for it. What was seen last decides. A plan only looks again before it replaces.
-// If that look changes between a plan and its apply, Terraform refuses the apply.
+// replaces it by itself, and no apply waits for it. NeverActive ends with the first look that shows the computer active. FailedBeforeUse is
+// what the last look proved. If a planned update would become a replacement in the apply, Terraform refuses it; a planned replacement is
+// not checked again.
 type life struct {
 	// neverActive says that this configuration created the computer, and that nothing has seen it active since.
 	neverActive bool
@@ -79,8 +80,8 @@ func (s *provisionedResults) texts() []*types.String {
 	return []*types.String{&s.Hostname, &s.RemoteUser, &s.RelayClientURL, &s.RelayAgentURL}
 }
 
-// expect makes the results unknown that a wait may set, and more of a computer that has them.
-func (s *provisionedResults) expect(more ...*types.String) {
+// makeNullsUnknown makes the results unknown that a wait may set. More are further results that may still be null.
+func (s *provisionedResults) makeNullsUnknown(more ...*types.String) {
 	for _, result := range append(s.texts(), more...) {
 		if result.IsNull() {
 			*result = types.StringUnknown()

@@ -115,7 +115,7 @@ func (m *computerModel) decide(ctx context.Context, plan *tfsdk.Plan) (diags dia
 // planReplacement replaces a computer that failed before use. Without a refresh, the state may be old, so it looks again; see life. A
 // saved plan is not checked again: Delete does not know why it is called.
 func (r *computerResource) planReplacement(ctx context.Context, plan, state *computerModel, resp *resource.ModifyPlanResponse) diag.Diagnostics {
-	// The final plan must not add a replacement, so an unknown value counts as true.
+	// A value that becomes known in the apply must not add a replacement, so an unknown one counts as true.
 	if !value.MayBeTrue(plan.ReplaceFailed) || state.DeletionProtection.ValueBool() || plan.DeletionProtection.ValueBool() {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (r *computerResource) planReplacement(ctx context.Context, plan, state *com
 }
 
 // planWait makes the status unknown, and the results that the service has not set yet. With other changes, the plan may be a replacement,
-// so there is no warning. Nothing shows it one with -replace.
+// so there is no warning. Terraform does not tell the provider of -replace, so the warning says "unless".
 func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *resource.ModifyPlanResponse) {
 	if !value.MayBeTrue(m.WaitForActive) {
 		return
@@ -143,7 +143,7 @@ func (m *computerModel) planWait(ctx context.Context, isOnlyChange bool, resp *r
 		resp.Diagnostics.AddWarning(notYetActive, m.named()+" is not active yet, because an earlier apply did not wait for it to the end. Unless this apply replaces it, it waits for it.")
 	}
 	m.Status = types.StringUnknown()
-	m.expect(&m.HostID, &m.InstallSessionID)
+	m.makeNullsUnknown(&m.HostID, &m.InstallSessionID)
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, m)...)
 }
 

@@ -180,13 +180,13 @@ func autoInstallDepsAttribute(object string) schema.BoolAttribute {
 	}
 }
 
-// failedEarly is what users read of FailedBeforeUse.
-const failedEarly = "failed before dependencies were installed"
+// failedBeforeUseText is what users read of FailedBeforeUse.
+const failedBeforeUseText = "failed before dependencies were installed"
 
 func replaceFailedAttribute(protection string) schema.BoolAttribute {
 	return schema.BoolAttribute{
 		Optional: true, Computed: true, Default: booldefault.StaticBool(true),
-		MarkdownDescription: "Whether to replace a computer with the status `error`. Applies only to one that this resource created, that has never been active, and that " + failedEarly + ". " + protection + " Defaults to `true`.",
+		MarkdownDescription: "Whether to replace a computer with the status `error`. Applies only to one that this resource created, that has never been active, and that " + failedBeforeUseText + ". " + protection + " Defaults to `true`.",
 	}
 }
 
