@@ -41,9 +41,9 @@ func (r *fleetResource) waitForMembers(ctx context.Context, members []fleetMembe
 
 func (r *fleetResource) waitForMember(ctx context.Context, member *fleetMember, m *fleetModel, deadline time.Time) memberWait {
 	known := &computers.Computer{ID: member.ID.ValueString(), Name: member.name, Status: member.Status.ValueString()}
-	last, err := waitForActive(ctx, r.Client, known, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
+	last, isSeen, err := waitForActive(ctx, r.Client, known, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 	w := memberWait{last: last, err: err}
-	if last != known { // Known has only what the wait needs: storing it would erase the other results.
+	if isSeen {
 		w.diags = member.update(ctx, last)
 	}
 	return w

@@ -105,19 +105,20 @@ func (s *provisionedResults) keepKnown(before provisionedResults) {
 	}
 }
 
-// waitForActive follows a computer from what is known of it. It returns the computer as last seen, even with an error. Without a look, that
-// is known itself. Ctx must not end with the timeout, because the wait looks once more then.
+// waitForActive follows a computer from what is known of it. It returns the computer as last seen, even with an error. IsSeen is false if
+// last is only known, which must not be stored unless it is whole. Ctx must not end with the timeout: the wait looks once more then.
 func waitForActive(ctx context.Context, c *client.Client, known *computers.Computer, account string, timeout time.Duration,
-) (*computers.Computer, error) {
+) (last *computers.Computer, isSeen bool, err error) {
 	watch := c.Computers.Watch(known.ID, account)
 	defer watch.Close()
-	last, err := wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{
+	last, err = wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{
 		Start:  known,
 		Next:   watch.Next,
 		Status: func(c *computers.Computer) string { return c.Status },
 		States: computerStates,
 	})
-	return withSteps(ctx, c, last, account), err
+	last = withSteps(ctx, c, last, account)
+	return last, last != known, err
 }
 
 // withSteps adds the provisioning steps to a failed computer, if they can be read: only listings have them.

@@ -218,7 +218,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 	last := made
 	if m.WaitForActive.ValueBool() {
 		var err error
-		last, err = waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
+		last, _, err = waitForActive(ctx, r.Client, made, m.ServiceAccountID.ValueString(), deadline.Sub(r.Client.Conn.Clock.Now()))
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
 		if err != nil {
 			resp.Diagnostics.Append(m.newNotActive(last, err)...)
@@ -272,8 +272,8 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 	}
 	timeout, diags := m.Timeouts.Create(ctx, defaultCreateTimeout) // The wait is the rest of the creation.
 	resp.Diagnostics.Append(diags...)
-	last, err := waitForActive(ctx, r.Client, &known, m.ServiceAccountID.ValueString(), timeout)
-	if last != &known { // Known has only what the wait needs: storing it would erase the other results.
+	last, isSeen, err := waitForActive(ctx, r.Client, &known, m.ServiceAccountID.ValueString(), timeout)
+	if isSeen {
 		resp.Diagnostics.Append(crud.StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, m, last)...)
 		resp.Diagnostics.Append(recordLives(ctx, resp.Private, map[string]life{known.ID: seen.after(last)})...)
 	}
