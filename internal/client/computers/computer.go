@@ -16,6 +16,13 @@ const (
 	StatusError        = "error"
 )
 
+// The statuses in groups. One in no group may be of a computer in use.
+var (
+	ActiveStatuses       = []string{StatusActive}
+	ProvisioningStatuses = []string{StatusProvisioning}
+	FailedStatuses       = []string{StatusError}
+)
+
 // ownerService is the kind of an owner that is a service account.
 const ownerService = "service"
 
@@ -69,23 +76,28 @@ func (s *ProvisioningStep) hasFailed() bool {
 	return s.Error != "" || s.Status == "failed" || s.Status == "error"
 }
 
-// mayRunAgain reports whether the step installs dependencies, which also happens on a computer in use.
+// noProof are the IDs of steps that also run on a computer in use: dependencies may be installed again.
 // x-assumption: the service documents neither the IDs of steps nor that a later installation reuses the step.
-func (s *ProvisioningStep) mayRunAgain() bool { return s.ID == "install-dependencies" }
+var noProof = []string{"install-dependencies"}
 
-// FailedStep returns the index of the first failed step that cannot run again, or else of the first failed step, or -1.
+// preventsUse reports whether a failure of the step proves that nobody used the computer. One of noProof does not: it may also fail in use.
+func (s *ProvisioningStep) preventsUse() bool { return !slices.Contains(noProof, s.ID) }
+
+func (c *Computer) IsActive() bool  { return slices.Contains(ActiveStatuses, c.Status) }
+func (c *Computer) HasFailed() bool { return slices.Contains(FailedStatuses, c.Status) }
+
+// FailedStep returns the index of the first failed step that prevents use, or else of the first failed step, or -1.
 func (c *Computer) FailedStep() int {
-	if at := slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.hasFailed() && !s.mayRunAgain() }); at >= 0 {
+	if at := slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.hasFailed() && s.preventsUse() }); at >= 0 {
 		return at
 	}
 	return slices.IndexFunc(c.ProvisioningSteps, func(s ProvisioningStep) bool { return s.hasFailed() })
 }
 
-// FailedBeforeUse reports whether the computer was never active, because a step that cannot run again failed. If a later step is completed,
-// the computer may have been used.
+// FailedBeforeUse reports whether the steps prove that nobody used the computer: one that prevents use failed, and no later one completed.
 func (c *Computer) FailedBeforeUse() bool {
 	at := c.FailedStep()
-	return c.Status == StatusError && at >= 0 && !c.ProvisioningSteps[at].mayRunAgain() &&
+	return c.HasFailed() && at >= 0 && c.ProvisioningSteps[at].preventsUse() &&
 		!slices.ContainsFunc(c.ProvisioningSteps[at:], func(s ProvisioningStep) bool { return s.Status == "completed" })
 }
 

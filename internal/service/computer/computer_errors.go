@@ -22,7 +22,7 @@ const notYetActive = "Computers are not active yet"
 
 // warnOfFailure warns of a failed computer. If the plan keeps it, the warning says how to replace it.
 func (m *computerModel) warnOfFailure(found *computers.Computer, failedBeforeUse bool) diag.Diagnostics {
-	if !hasFailed(found.Status) {
+	if !found.HasFailed() {
 		return nil
 	}
 	remedy := "To replace it, run terraform apply -replace=ADDRESS."

@@ -70,7 +70,7 @@ func (m *fleetModel) failedComputers(found []computers.Computer, members []fleet
 	var lines []string
 	remedy := ""
 	for i := range found {
-		if c := &found[i]; hasFailed(c.Status) {
+		if c := &found[i]; c.HasFailed() {
 			lines = append(lines, fmt.Sprintf("- %s (%s): the status is %q: %s", c.Name, c.ID, c.Status, whyFailed(c)))
 			if !m.replaces(&members[i]) {
 				remedy = "\n\n" + replaceKept

@@ -14,16 +14,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/wait"
 )
 
-var computerStates = wait.States{
-	Done:       []string{computers.StatusActive},
-	InProgress: []string{computers.StatusProvisioning},
-	Failed:     []string{computers.StatusError},
-}
-
-func isActive(status string) bool { return slices.Contains(computerStates.Done, status) }
-
-func hasFailed(status string) bool { return slices.Contains(computerStates.Failed, status) }
-
 // life is what private state remembers of a computer. The zero value is of one that was active or imported: somebody may use it, so no plan
 // replaces it by itself, and no apply waits for it. NeverActive ends with the first look that shows the computer active. FailedBeforeUse is
 // what the last look proved. If a planned update would become a replacement in the apply, Terraform refuses it; a planned replacement is
@@ -37,14 +27,14 @@ type life struct {
 
 // after returns the life of a computer that was seen again.
 func (l life) after(seen *computers.Computer) life {
-	neverActive := l.neverActive && !isActive(seen.Status)
+	neverActive := l.neverActive && !seen.IsActive()
 	return life{neverActive: neverActive, failedBeforeUse: neverActive && seen.FailedBeforeUse()}
 }
 
 // isUnfinished reports whether the next apply waits for the computer. The service may leave the status out. A wait goes on while the status
 // is unknown, but no later apply resumes it: the computer may be asleep.
 func (l life) isUnfinished(status string) bool {
-	return l.neverActive && (status == "" || slices.Contains(computerStates.InProgress, status))
+	return l.neverActive && (status == "" || slices.Contains(computers.ProvisioningStatuses, status))
 }
 
 // lives returns the lives of a resource's computers by ID.
@@ -115,7 +105,7 @@ func waitForActive(ctx context.Context, c *client.Client, known *computers.Compu
 		Start:  known,
 		Next:   watch.Next,
 		Status: func(c *computers.Computer) string { return c.Status },
-		States: computerStates,
+		States: wait.States{Done: computers.ActiveStatuses, InProgress: computers.ProvisioningStatuses, Failed: computers.FailedStatuses},
 	})
 	last = withSteps(ctx, c, last, account)
 	return last, last != known, err
@@ -123,7 +113,7 @@ func waitForActive(ctx context.Context, c *client.Client, known *computers.Compu
 
 // withSteps adds the provisioning steps to a failed computer, if they can be read: only listings have them.
 func withSteps(ctx context.Context, c *client.Client, found *computers.Computer, account string) *computers.Computer {
-	if !hasFailed(found.Status) || found.ProvisioningSteps != nil {
+	if !found.HasFailed() || found.ProvisioningSteps != nil {
 		return found
 	}
 	if listed, err := c.Computers.LookupWithSteps(ctx, found.ID, account); err == nil && listed != nil && listed.Status == found.Status {

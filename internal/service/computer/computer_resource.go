@@ -180,7 +180,7 @@ func autoInstallDepsAttribute(object string) schema.BoolAttribute {
 	}
 }
 
-// failedBeforeUseText is what users read of FailedBeforeUse.
+// failedBeforeUseText is what users read of FailedBeforeUse: it names the step of the client's noProof.
 const failedBeforeUseText = "failed before dependencies were installed"
 
 func replaceFailedAttribute(protection string) schema.BoolAttribute {
@@ -251,7 +251,7 @@ func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, r
 // ReadIsUnchanged implements crud.Shortcut: Read would store what the state has, and say nothing.
 func (r *computerResource) ReadIsUnchanged(ctx context.Context, state *crud.RawObject) bool {
 	found := r.Client.Computers.Peek(ctx, state.String("id"), state.String("service_account_id"))
-	return found != nil && state.IsAtRest() && !hasFailed(found.Status) && crud.HasValuesOf(ctx, state, computerResults, found)
+	return found != nil && state.IsAtRest() && !found.HasFailed() && crud.HasValuesOf(ctx, state, computerResults, found)
 }
 
 // Update changes the computer, and then waits for one that an earlier apply left while it was set up, as the plan shows.
