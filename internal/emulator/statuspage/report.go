@@ -299,9 +299,11 @@ func (r *Report) writeJSON(w io.Writer) error {
 	type values = map[string]any
 	runs := []values{}
 	for i, run := range r.Runs {
-		times := []values{}
+		times, sum := []values{}, time.Duration(0)
 		for _, reason := range run.reasons {
-			if took := length(reason.time).Milliseconds(); took > 0 {
+			before := sum.Milliseconds() // Of the sum, so that the rounded times add up.
+			sum += length(reason.time)
+			if took := sum.Milliseconds() - before; took > 0 {
 				times = append(times, values{"name": reason.name, "ms": took})
 			}
 		}

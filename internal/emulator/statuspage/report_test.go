@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 )
@@ -173,4 +174,37 @@ func TestReport_formats(t *testing.T) {
 		t.Errorf("%v %s", err, texts["json"])
 	}
 	check.Fails(t, r.Write(&strings.Builder{}, "pdf"))
+}
+
+// The times of a run add up to its own, and the bars of a lane to the lane's, although some are too short to be seen.
+func TestReport_addsUp(t *testing.T) {
+	t.Parallel()
+	const short, long = 20*ms + 300*time.Microsecond, 20*s + 300*time.Microsecond
+	var entries []Entry
+	end := time.Duration(0)
+	for _, next := range []interval{{0, long}, {60 * ms, short}, {50 * ms, long}, {70*ms + 400*time.Microsecond, short}} { // A pause, and a request.
+		entries = append(entries, sent("listComputers", end+next.from, next.to, 200, 0))
+		end += next.from + next.to
+	}
+	run := viewRun(entries, nil, runStart, runStart, false, false)
+	pauses := run.Lanes[0].Total
+	for _, bar := range run.Lanes[0].Bars {
+		pauses += ", " + bar.Title + " " + bar.Width
+	}
+	check.Is(t, "the pauses", pauses, "180 ms, 110 ms 0.45%, 70 ms 0.25%")
+	var text strings.Builder
+	check.Must(t, (&Report{Runs: []*runView{run}, entries: [][]Entry{entries}}).Write(&text, "json"))
+	var got struct {
+		Runs []struct {
+			Ms    int
+			Times []struct{ Ms int }
+		}
+	}
+	check.Must(t, json.Unmarshal([]byte(text.String()), &got))
+	sum := 0
+	for _, part := range got.Runs[0].Times {
+		sum += part.Ms
+	}
+	check.Is(t, "the sum of the times", sum, got.Runs[0].Ms)
+	check.Is(t, "the times", len(got.Runs[0].Times), 2)
 }

@@ -253,11 +253,13 @@ func reasonLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
 			continue
 		}
 		lane := &runLane{Name: sentence(r.name), Total: Duration(took), Label: Duration(took)}
-		for i := range r.time { // Waits that are close become one bar.
-			r.time[i].to = max(r.time[i].to, r.time[i].from+end/barsPerAxis)
+		times, wide := union(r.time), slices.Clone(r.time)
+		for i := range wide { // Waits that are close become one bar.
+			wide[i].to = max(wide[i].to, wide[i].from+end/barsPerAxis)
 		}
-		for _, wait := range union(r.time) {
-			lane.Bars = append(lane.Bars, barOf(wait, end, r.class, Duration(wait.to-wait.from)))
+		for _, bar := range union(wide) {
+			gaps := minus([]interval{bar}, times)
+			lane.Bars = append(lane.Bars, barOf(bar, end, r.class, Duration(bar.to-bar.from-length(gaps))))
 		}
 		lanes = append(lanes, lane)
 	}
