@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -191,6 +192,18 @@ func TestFleet_aWaitThatEndsTooSoonDoesNotTaint(t *testing.T) {
 	out = e.Apply(t, i, fleetOf(3))
 	out.MustFail(t, "", "Fleet computers are not active", "Of 3 computers, 3 are not active",
 		"They are kept in the state. The next apply waits for computers that are still provisioning. To allow more time, raise create or update in the timeouts block.")
+}
+
+// Without a look, the wait knows nothing new, so what the creation returned stays.
+func TestFleet_aWaitWithoutALookErasesNothing(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	e.Refuse("getComputer", http.StatusForbidden, -1)
+	i := e.NewInstance(t, fleetType)
+	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(1))
+	mustSay(t, out, acctest.ActionCreate, "Fleet computers are not active", "403")
+	c := fleetComputers(i)["web-1"]
+	check.Is(t, "the results that are kept", []bool{c["hostname"] != "", c["relay_client_url"] != ""}, []bool{true, true})
 }
 
 // The fleet cannot know whether it created computers with its names, so it reports them and leaves them unchanged.
