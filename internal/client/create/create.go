@@ -1,7 +1,7 @@
 // Package create makes one object of one request to create it: nothing is sent if its name is taken, and nothing is sent a second time if
-// the response is lost, but for a key, once the lost one is revoked. The object is then searched for, and returned if it is certain enough
-// which one it is. Otherwise, the error names the candidates. Begin with Named or, if names are not unique, Unnamed. Fleets (many at once)
-// and keys (a secret) build on Ledger and LookAfterLoss.
+// the response is lost. The exception is a key: it is created again once the lost one is revoked. The object is then searched for, and
+// returned if it is certain enough which one it is. Otherwise, the error names the candidates. Begin with Named or, if names are not unique,
+// Unnamed. Fleets (many at once) and keys (a secret) build on Ledger and LookAfterLoss.
 package create
 
 import (

@@ -11,8 +11,8 @@ import (
 // A name that is taken may become free a moment later: a listing may be out of date, and the same apply may delete or rename what has the
 // name. A plan says nothing about such a name, because only Terraform knows what the same apply deletes, renames, or moves.
 const (
-	// patience is how long a collection waits for all names in it that are taken, so that Terraform soon has a place for the change that
-	// frees them. Whoever comes later looks once. A name that is found taken after patienceRest belongs to other changes, and is waited for.
+	// patience is how long a collection waits for all names in it that are taken, so that Terraform soon runs the change that frees
+	// them. Whoever comes later looks once. A name that is found taken after patienceRest belongs to other changes, and is waited for.
 	patience     = 10 * time.Second
 	patienceRest = patience + collection.FreshFor
 	// lookPause is how soon a change of this process is noticed, and listEvery how soon one of others, by a listing that all share.

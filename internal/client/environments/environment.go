@@ -165,8 +165,8 @@ func (e *Environment) Failure() string {
 }
 
 // hasName reports whether an environment has the requested name in the requested scope: each scope may have an environment with
-// the same name. An empty scope matches any: the service chooses it, or a listing does not tell it. But what this process created in the
-// scope that the service chose is known to be in none, and if that is the requested one, the service refuses the request.
+// the same name. An empty scope matches any: the service chooses it, or a listing does not tell it. After a creation without a scope,
+// the scope is unknown here, and the service refuses a real duplicate.
 func (b CreateRequest) hasName(e *Environment) bool {
 	return wire.SameText(e.Name, b.Name) && (b.Scope == "" || e.Scope == b.Scope || e.Scope == "" && e.isListed)
 }

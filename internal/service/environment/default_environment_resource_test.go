@@ -3,6 +3,7 @@ package environment_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -243,11 +244,20 @@ func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
 		}
 		mustRest(t, e, i, envValues(wanted))
 	})
+	t.Run("on creation, and the service refuses it", func(t *testing.T) {
+		t.Parallel()
+		e := acctest.New(t)
+		e.Refuse("setDefaultEnvironment", 400, 1)
+		text := e.Apply(t, e.NewInstance(t, environmentType), envValues(wanted)).WarningText()
+		if !strings.Contains(text, "Environment is not the default") || strings.Contains(text, "tries again") {
+			t.Errorf("got %s", text)
+		}
+	})
 	t.Run("on update", func(t *testing.T) {
 		t.Parallel()
 		e := acctest.New(t)
 		p, i := e.Created(t, environmentType, envValues(acctest.Values{"scope": "organization"}))
-		for status, remedy := range map[int]string{409: "has no successful build", 400: `Set scope to "organization", or remove make_organization_default.`} {
+		for status, remedy := range map[int]string{409: "has no successful build", 400: "Correct the value that the message names"} {
 			e.Refuse("setDefaultEnvironment", status, 1)
 			p.Apply(i, envValues(wanted)).MustFail(t, "make_organization_default", "Cannot set default environment", remedy)
 		}

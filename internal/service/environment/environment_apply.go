@@ -183,9 +183,8 @@ func (w work) notBuilt(found *environments.Environment, last *environments.Build
 }
 
 var makeAdvice = apierror.Advice{
-	http.StatusBadRequest: scopeRemedy,
-	http.StatusForbidden:  setAdvice[http.StatusForbidden],
-	http.StatusConflict:   setAdvice[http.StatusConflict],
+	http.StatusForbidden: setAdvice[http.StatusForbidden],
+	http.StatusConflict:  setAdvice[http.StatusConflict],
 }
 
 // makeDefault makes the environment the organization's default. After a creation, a failure is a warning, because an error would taint the
@@ -196,9 +195,13 @@ func (r *environmentResource) makeDefault(ctx context.Context, m *environmentMod
 		m.IsDefault = types.BoolValue(true)
 		return nil
 	}
+	next := "\n\nThe next apply tries again."
+	if transport.StatusOf(err) == http.StatusBadRequest {
+		next = "" // The service may have chosen a scope that the next plan refuses.
+	}
 	for _, d := range apierror.For("set", "default environment", err, makeAdvice) {
 		if w.creates {
-			diags.AddWarning("Environment is not the default", d.Detail()+"\n\nThe next apply tries again.")
+			diags.AddWarning("Environment is not the default", d.Detail()+next)
 		} else {
 			diags.AddAttributeError(path.Root("make_organization_default"), d.Summary(), d.Detail())
 		}

@@ -238,9 +238,8 @@ func (r *environmentResource) ValidateConfig(ctx context.Context, req resource.V
 }
 
 var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_default"), "Invalid scope for a default environment",
-	"An environment with scope \"user\" cannot be the organization's default. "+scopeRemedy)
-
-const scopeRemedy = "Set scope to \"organization\", or remove make_organization_default."
+	"An environment with scope \"user\" cannot be the organization's default. "+
+		"Remove make_organization_default, or set scope to \"organization\", which replaces an existing environment.")
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {

@@ -171,7 +171,7 @@ func TestEnvironment_invalidConfiguration(t *testing.T) {
 	}
 	refused(acctest.Values{"repositories": []any{map[string]any{"url": "acme/app", "script": "make"}}}, "repositories[0].url", "repositories[0].url must be an absolute URI")
 	refused(acctest.Values{"scope": "team"}, "scope", `scope must be "user" or "organization", not "team"`)
-	refused(acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `Set scope to "organization"`)
+	refused(acctest.Values{"make_organization_default": true, "scope": "user"}, "make_organization_default", `set scope to "organization"`)
 	check.None(t, "requests", e.Journal().Entries())
 }
 
