@@ -116,7 +116,10 @@ func failuresOf(spans []runSpan, net []*Change, objects map[string]Row) (failure
 	for i := range failures {
 		f := &failures[i]
 		if f.Count > f.Failed() {
-			f.Why += fmt.Sprintf(" (%d times)", f.Count)
+			f.Why = strings.Replace(f.Why, f.result, fmt.Sprintf("%s (%d times)", f.result, f.Count), 1)
+		}
+		if len(f.Objects) > 1 {
+			f.next = strings.Replace(f.next, "It may", "They may", 1)
 		}
 		if f.next != "" && ofProvider(spans[0].Entry) {
 			f.Why = strings.TrimSuffix(f.Why, ".") + ". " + f.next

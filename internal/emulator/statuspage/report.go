@@ -271,9 +271,8 @@ func (r *Report) markdown() string {
 		for _, part := range run.Changes {
 			text.WriteString(part.String())
 		}
-		counts := strings.Trim(run.Failed+", "+run.Recovered, ", ")
 		verdict := cmp.Or(map[int]string{0: "no failures"}[run.FailedCount], fmt.Sprint(run.FailedCount, " failed"))
-		lines = append(lines, "### Agentyard: "+verdict+" in "+run.Duration, strings.TrimSpace("**"+escape(text.String())+".** "+strings.TrimLeft(counts+". ", ". ")+run.Reason))
+		lines = append(lines, "### Agentyard: "+verdict+" in "+run.Duration, strings.TrimSpace("**"+escape(text.String())+".** "+run.Reason))
 		for _, f := range run.Failures {
 			var names []string
 			for _, o := range f.First() {

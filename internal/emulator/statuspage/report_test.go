@@ -152,7 +152,7 @@ func TestReport_formats(t *testing.T) {
 		check.Must(t, r.Write(&text, format))
 		texts[format] = text.String()
 	}
-	if text := texts["markdown"]; strings.Count(text, "\n") != 10 || !strings.HasPrefix(text, "### Agentyard: 12 failed in 5 ms\n") ||
+	if text := texts["markdown"]; strings.Count(text, "\n") != 10 || !strings.HasPrefix(text, "### Agentyard: 12 failed in 5 ms\n**Created computers c-1 to c-2.**\n- ") ||
 		!strings.Contains(text, "- createComputer &lt;b&gt;\\*x\\* `a@b.c`: 400, No b. Nothing was changed.") || !strings.Contains(text, "- And 6 more lines: see the report.") {
 		t.Error(text)
 	}

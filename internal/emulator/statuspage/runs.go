@@ -91,7 +91,7 @@ type interval struct{ from, to time.Duration }
 // The classes of bars: what a request came to, and the time that retries waited.
 const (
 	barWait          = "wait"
-	barOwn           = "own" // The client's own time.
+	barOwn           = "own" // In the client, without a request.
 	requestOK        = "ok"
 	requestRejected  = "rejected" // 429.
 	requestFailed    = "failed"
@@ -130,7 +130,7 @@ func (x *Entry) result() string {
 	case x.unreadable() != "":
 		return strconv.Itoa(x.Status) + " with " + x.unreadable()
 	case x.isPartial():
-		return "refused (HTTP " + strconv.Itoa(x.Status) + ")"
+		return map[bool]string{true: "partly "}[len(x.Changes) > 0] + "refused (HTTP " + strconv.Itoa(x.Status) + ")"
 	}
 	return strconv.Itoa(x.Status)
 }

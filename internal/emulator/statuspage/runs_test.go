@@ -81,7 +81,8 @@ func TestViewRun_failures(t *testing.T) {
 		named(sent("createComputer", 0, ms, 400, 3), "c").because("No."), named(sent("createComputer", 0, ms, 400, 4), "d").because("No."),
 		sent("deleteComputer", 0, ms, 409, 3).because("In use."), sent("deleteComputer", 10*s, ms, 409, 3).because("In use."),
 		named(sent("setUserUsageLimits", 0, ms, 200, 5), "x@y, z@y").because("x@y: no member", "z@y: no member"), sent("listComputers", 0, ms, 0, 6), made,
-		named(sent("createComputer", 20*s, ms, 503, 10), "e"),
+		named(sent("createComputer", 20*s, ms, 503, 10), "e"), named(sent("createComputer", 20*s, ms, 504, 11), "f"), named(sent("createComputer", 20*s, ms, 504, 12), "g"),
+		sent("bulkCreateComputers", 30*s, ms, 201, 13).that("created", "h", 0, "").because("No slot."),
 	}
 	var got []string
 	r := viewRun(entries, objects, runStart, runStart.Add(time.Hour), false, true)
@@ -90,15 +91,17 @@ func TestViewRun_failures(t *testing.T) {
 	}
 	want := []string{
 		"createComputer [{  a} {  b} {  c}] 1: 400, No. Nothing was changed. Fix the cause, and apply again.",
-		"deleteComputer [{computers 3 web-1}] 0: 409, In use. (2 times). Nothing was changed. Fix the cause, and apply again.",
+		"deleteComputer [{computers 3 web-1}] 0: 409 (2 times), In use. Nothing was changed. Fix the cause, and apply again.",
 		"setUserUsageLimits [{  x@y} {  z@y}] 0: refused (HTTP 200), no member. Fix the cause, and apply again.",
 		"listComputers [] 0: no response",
 		"createComputer [{  e}] 0: 503. It may or may not have been created: Terraform's output says what was found. Apply again.",
+		"createComputer [{  f} {  g}] 0: 504. They may or may not have been created: Terraform's output says what was found. Apply again.",
+		"bulkCreateComputers [] 0: partly refused (HTTP 201), No slot. Fix the cause, and apply again.",
 		"Computer [{computers 3 web-1}] 0: provisioning failed, Clone repositories: not found. Fix the cause, and apply again. The plan says whether it is replaced.",
 	}
 	check.Is(t, "the rows", got, want)
-	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × refused (HTTP 200), 1 × 409, 1 × 503, 1 × no response, 1 × provisioning failed")
-	check.Is(t, "how many failed", r.FailedCount, 10)
+	check.Is(t, "what failed", r.Failed, "4 × 400, 2 × 504, 2 × refused (HTTP 200), 1 × 409, 1 × 503, 1 × no response, 1 × partly refused (HTTP 201), 1 × provisioning failed")
+	check.Is(t, "how many failed", r.FailedCount, 13)
 	check.Is(t, "the second of the computer", r.Failures[1].Each[1], failing{objects["3"].Ref, "10.0 s after the start (12:00:10.000 UTC): 409, In use."})
 }
 
@@ -106,7 +109,7 @@ func TestViewRun_failures(t *testing.T) {
 func TestViewRun_connected(t *testing.T) {
 	t.Parallel()
 	r := viewRun([]Entry{sent("listComputers", 0, s, 200, 0)}, nil, runStart.Add(30*s), runStart, true, false)
-	if r.Duration != "30.0 s" || r.Reason != "30.0 s, all of it in the client, without a request." || fmt.Sprint(r.Shows) != "map[ok:true own:true]" {
+	if r.Duration != "30.0 s" || r.Reason != "30.0 s, almost all of it in the client, without a request." || fmt.Sprint(r.Shows) != "map[ok:true own:true]" {
 		t.Errorf("%s, %s, %v", r.Duration, r.Reason, r.Shows)
 	}
 }
@@ -156,15 +159,24 @@ func TestViewRun_says(t *testing.T) {
 		"a rate limit": {
 			[]Entry{
 				list(0), create(s, "a", 0), sent("createComputer", s, 10*ms, 429, 2), sent("createComputer", 3*s, 100*ms, 429, 2), create(8*s, "b", 0), sent("createComputer", 38*s, 2*s, 201, 2),
-			}, "Created 2 computers", "40.0 s, mostly waiting because of the rate limit (36.9 s). In requests: 2.1 s.", "", "",
+			}, "Created 2 computers", "40.0 s, mostly because of the rate limit (36.9 s). In requests: 2.1 s.", "", "",
 		},
 		"a slow client after a rate limit": {
 			[]Entry{sent("createComputer", 0, 10*ms, 429, 1), sent("createComputer", 9*s, 10*ms, 201, 1), sent("createComputer", 11*s, 10*ms, 201, 2), sent("createComputer", 13*s, 10*ms, 201, 3)},
-			"createComputer", "13.0 s, all of it because of the rate limit: 9.0 s waiting, 4.0 s sending more slowly after a 429.", "", "",
+			"createComputer", "13.0 s, all of it because of the rate limit (9.0 s waiting after a 429, then sending more slowly).", "", "",
+		},
+		"a slow client in between": {
+			[]Entry{
+				sent("createComputer", 0, 10*ms, 429, 1), sent("createComputer", 2*s, 10*ms, 201, 1), sent("createComputer", 4*s, 10*ms, 201, 2), sent("createComputer", 4*s, 6*s, 201, 3),
+			}, "createComputer", "10.0 s, mostly in requests (6.0 s). Rate limit: 4.0 s (2.0 s waiting after a 429, then sending more slowly).", "", "",
+		},
+		"mostly a slow client": {
+			[]Entry{sent("createComputer", 0, 10*ms, 429, 1), sent("createComputer", 2*s, 10*ms, 201, 1), sent("createComputer", 4*s, s, 201, 2)},
+			"createComputer", "5.0 s, mostly because of the rate limit (4.0 s: 2.0 s waiting after a 429, then sending more slowly). In requests: 1.0 s.", "", "",
 		},
 		"others work while a retry waits": {
 			[]Entry{sent("createComputer", 0, s, 429, 1), sent("createComputer", s, 9*s, 201, 2), sent("createComputer", 11*s, s, 201, 1)},
-			"createComputer", "12.0 s, mostly in requests (11.0 s). Waiting because of the rate limit: 1.0 s.", "", "",
+			"createComputer", "12.0 s, mostly in requests (11.0 s). Rate limit: 1.0 s.", "", "",
 		},
 		"failures": {
 			[]Entry{
@@ -180,20 +192,20 @@ func TestViewRun_says(t *testing.T) {
 		},
 		"a limit while computers are set up": {
 			[]Entry{create(0, "a", 9*s), list(s), sent("listComputers", 2*s, 10*ms, 429, 0), list(10 * s)},
-			"Created computer a", "10.0 s, mostly waiting because of the rate limit (8.0 s). Waiting for computer a to become active: 2.0 s.", "", "",
+			"Created computer a", "10.0 s, mostly because of the rate limit (8.0 s). Waiting for computer a to become active: 2.0 s.", "", "",
 		},
 		"numbers with zeros": {[]Entry{create(0, "ci-09", s), create(0, "ci-10", s)}, "Created 2 computers", "", "", ""},
 		"failed builds":      {[]Entry{built, broken}, "Created 4 computers (provisioning failed) and 1 other computer · updated environment docs (build failed) and 2 other environments", "", "4 × provisioning failed, 1 × build failed", ""},
-		"a lost key":         {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, all of it in the client, without a request.", "", "1 lost response, recovered"},
+		"a lost key":         {[]Entry{keyed, revoked}, "revokeApiKey", "1.0 s, almost all of it in the client, without a request.", "", "1 lost response, recovered"},
 		"lost, and not found": {
 			[]Entry{unfound, limit, sent("listSessions", s, 10*ms, 200, 0), sent("listMembers", s, 10*ms, 200, 0).at("listMembers", "/api/v0/organization/users")},
-			"Created session on a · set usage limit of the organization", "1.0 s, all of it in the client, without a request.", "2 lost responses", "",
+			"Created session on a · set usage limit of the organization", "1.0 s, almost all of it in the client, without a request.", "2 lost responses", "",
 		},
 		"a lost computer": {
 			[]Entry{sent("createComputer", 0, 10*ms, 0, 1).that("created", "a", 0, ""), list(20 * ms)}, "Created computer a", "", "", "1 lost response, found later",
 		},
 		"a new session": {
-			[]Entry{sent("getSession", 0, 10*ms, 404, 3), sent("getSession", s, 10*ms, 200, 3)}, "Only reads", "1.0 s, all of it in the client, without a request.", "", "1 × 404",
+			[]Entry{sent("getSession", 0, 10*ms, 404, 3), sent("getSession", s, 10*ms, 200, 3)}, "Only reads", "1.0 s, almost all of it in the client, without a request.", "", "1 × 404",
 		},
 		"failed, and not there for long": {
 			[]Entry{
@@ -205,7 +217,7 @@ func TestViewRun_says(t *testing.T) {
 			[]Entry{refused(0), refused(10 * s), refused(20 * s), sent("deleteComputer", 30*s, 10*ms, 204, 2).that("deleted", "a", 0, "")},
 			"Deleted computer a", "30.0 s, all of it repeating deleteComputer 2, refused 3 times: 409, It is in use.", "", "3 × 409, recovered",
 		},
-		"ten at a time": {eleven, "Created computers c-0 to c-10", "20.0 s, all of it waiting for 11 computers to become active, 10 at a time (raise -parallelism, or use a fleet).", "", ""},
+		"ten at a time": {eleven, "Created computers c-0 to c-10", "20.0 s, almost all of it waiting for 11 computers to become active, 10 at a time (raise -parallelism, or use a fleet).", "", ""},
 		"a search": {
 			[]Entry{sent("createComputer", 0, 10*ms, 503, 1), list(20 * ms), list(s), list(3 * s), list(7 * s), list(11 * s), list(15 * s)}, "Nothing changed",
 			"15.0 s, mostly waiting between repeated reads (8.0 s). Looking for what a failed request may have created: 7.0 s.", "1 × 503", "",
@@ -215,11 +227,11 @@ func TestViewRun_says(t *testing.T) {
 			"3.0 s, mostly waiting between repeated reads (2.0 s). In the client, without a request: 980 ms.", "1 × 400, 1 × 503", "",
 		},
 		"no search of another client": {
-			[]Entry{sent("createComputer", 0, 10*ms, 503, 1).by("curl"), list(20 * ms), list(s)}, "Nothing changed", "1.0 s, all of it waiting between repeated reads.", "1 × 503", "",
+			[]Entry{sent("createComputer", 0, 10*ms, 503, 1).by("curl"), list(20 * ms), list(s)}, "Nothing changed", "1.0 s, almost all of it waiting between repeated reads.", "1 × 503", "",
 		},
 		"what changes no object for good": {[]Entry{restart}, "Restarted computer web-1", "", "", ""},
 		"under way": {
-			[]Entry{list(0), sent("createComputer", 2*s, 0, 0, 1)}, "Nothing changed", "1 min, all of it in requests.", "", "",
+			[]Entry{list(0), sent("createComputer", 2*s, 0, 0, 1)}, "Nothing changed", "1 min, almost all of it in requests.", "", "",
 		},
 	} {
 		r, changes := viewRun(tc.entries, objects, runStart.Add(time.Minute), runStart.Add(time.Minute), false, false), ""
@@ -323,7 +335,7 @@ func TestViewRun_waterfall(t *testing.T) {
 	want := []string{
 		"In the client, without a request, 3.0 s, 3.0 s, [], []",
 		"  own 35.05% 14.95%: 3.0 s",
-		"Waiting because of the rate limit, 2.0 s, 2.0 s, [], []",
+		"Rate limit, 2.0 s, 2.0 s, [], []",
 		"  wait 20.00% 10.00%: 2.0 s",
 		"listComputers, 3 requests: 3 × 200, 2.0 s, [], []",
 		"  ok 0.00% 10.00%: 200, <1 ms after the start (12:00:00.000 UTC), took 2.0 s",

@@ -3,6 +3,7 @@ package statuspage
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,7 +16,11 @@ type reason struct {
 	name  string
 	time  []interval
 	class string // Of its bars; empty for requests, which have lanes of their own.
+	note  string // What the time is made of, in parentheses.
 }
+
+// title is the name that begins a sentence or a line.
+func (r *reason) title() string { return sentence(strings.TrimPrefix(r.name, "because of the ")) }
 
 // slowPause is the longest pause of a client that sends more slowly after a 429.
 const slowPause = 2 * time.Second
@@ -74,18 +79,18 @@ func reasonsOf(spans []runSpan, known map[string]Row, end time.Duration, readyBy
 			own = append(own, pause)
 		}
 	}
-	limit := "waiting because of the rate limit"
-	if slow := length(slower); slow >= pollPause {
-		limit = fmt.Sprintf("because of the rate limit: %s waiting, %s sending more slowly after a 429", Duration(length(limits)), Duration(slow))
+	note := ""
+	if length(slower) >= pollPause {
+		note = fmt.Sprintf(" (%s waiting after a 429, then sending more slowly)", Duration(length(limits)))
 		limits = append(limits, slower...)
 	} else {
 		own = append(own, slower...)
 	}
 	reasons := []reason{
-		{"now waiting for " + becoming(current, slices.Concat(before, current)), now, barWait}, {"waiting for " + becoming(before, before), objects, barWait},
-		{limit, limits, barWait}, {"waiting to retry failures", retries, barWait},
-		{repeated(refusals, known), repetitions, barWait}, {"waiting between repeated reads", rest, barWait},
-		{"looking for what a failed request may have created", searches, barWait}, {"in requests", requests, ""}, {"in the client, without a request", own, barOwn},
+		{"now waiting for " + becoming(current, slices.Concat(before, current)), now, barWait, ""},
+		{"waiting for " + becoming(before, before), objects, barWait, ""}, {"because of the rate limit", limits, barWait, note}, {"waiting to retry failures", retries, barWait, ""},
+		{repeated(refusals, known), repetitions, barWait, ""}, {"waiting between repeated reads", rest, barWait, ""},
+		{"looking for what a failed request may have created", searches, barWait, ""}, {"in requests", requests, "", ""}, {"in the client, without a request", own, barOwn, ""},
 	}
 	slices.SortStableFunc(reasons[1:], func(a, b reason) int { return cmp.Compare(length(b.time), length(a.time)) })
 	return reasons
@@ -232,11 +237,11 @@ func headline(reasons []reason, end time.Duration) string {
 		switch took := length(r.time); {
 		case took < max(pollPause, end/20):
 		case 20*took >= 19*end && rest == "":
-			text += ", all of it " + r.name
+			text += map[bool]string{true: ", all of it ", false: ", almost all of it "}[Duration(took) == Duration(end)] + r.name + r.note
 		case 2*took >= end && rest == "":
-			text += fmt.Sprintf(", mostly %s (%s)", r.name, Duration(took))
+			text += fmt.Sprintf(", mostly %s (%s)", r.name, strings.TrimSuffix(strings.Replace(Duration(took)+r.note, " (", ": ", 1), ")"))
 		default:
-			rest += fmt.Sprintf(" %s: %s.", sentence(r.name), Duration(took))
+			rest += fmt.Sprintf(" %s: %s%s.", r.title(), Duration(took), r.note)
 		}
 	}
 	if text+rest == Duration(end) {
@@ -252,14 +257,13 @@ func reasonLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
 		if r.class == "" || took < pollPause {
 			continue
 		}
-		lane := &runLane{Name: sentence(r.name), Total: Duration(took), Label: Duration(took)}
+		lane := &runLane{Name: r.title() + r.note, Total: Duration(took), Label: Duration(took)}
 		times, wide := union(r.time), slices.Clone(r.time)
 		for i := range wide { // Waits that are close become one bar.
 			wide[i].to = max(wide[i].to, wide[i].from+end/barsPerAxis)
 		}
 		for _, bar := range union(wide) {
-			gaps := minus([]interval{bar}, times)
-			lane.Bars = append(lane.Bars, barOf(bar, end, r.class, Duration(bar.to-bar.from-length(gaps))))
+			lane.Bars = append(lane.Bars, barOf(bar, end, r.class, Duration(bar.to-bar.from-length(minus([]interval{bar}, times)))))
 		}
 		lanes = append(lanes, lane)
 	}
@@ -268,11 +272,7 @@ func reasonLanes(reasons []reason, end time.Duration) (lanes []*runLane) {
 
 // countedResults lists results such as "2 × 503, 1 × no response".
 func countedResults(results map[string]int) string {
-	var names []string
-	for name := range results {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(results[b], results[a]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(results), func(a, b string) int { return cmp.Or(cmp.Compare(results[b], results[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
 		n := results[name]
 		names[i] = fmt.Sprintf("%d × %s", n, name)
