@@ -152,12 +152,18 @@ func (c *Client) GetByName(ctx context.Context, name, account string) (*Computer
 	return transport.CallObject[Computer](ctx, c.conn, r, "computer", wire.AnyID)
 }
 
+// isNamed compares names exactly, because the service says which ones it takes for equal.
+func isNamed(name string) func(*Computer) bool {
+	return func(c *Computer) bool { return c.Name == name }
+}
+
 // Create creates a computer, and finds it after a lost response; see create.Named. A computer that the service
 // created earlier for the same software draft is an error.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, error) {
 	return create.Named(ctx, c.ledger, create.NamedObject[Computer]{
-		Name: body.Name,
-		Key:  body.ServiceAccountID,
+		Name:    body.Name,
+		Key:     body.ServiceAccountID,
+		HasName: isNamed(body.Name),
 		Send: func(ctx context.Context) (*Computer, error) {
 			r := transport.Post("createComputer", "/api/v0/computers").With(body)
 			return transport.CallObject[Computer](ctx, c.conn, r, "computer", wire.AnyID)
@@ -179,7 +185,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 	}
 	var err error
 	if body.IsRename() {
-		err = c.ledger.Rename(ctx, account, func(other *Computer) bool { return other.Name == *body.Name }, send)
+		err = c.ledger.Rename(ctx, account, isNamed(*body.Name), send)
 	} else {
 		err = send()
 	}

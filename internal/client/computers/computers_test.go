@@ -25,6 +25,17 @@ func created(w http.ResponseWriter, id string) {
 	clienttest.RespondJSON(w, 201, fmt.Sprintf(`{"id":%q,"name":"mine","providerType":"byom"}`, id))
 }
 
+// The service says which names it takes for equal.
+func TestCreateComputer_besideAnAlmostEqualName(t *testing.T) {
+	t.Parallel()
+	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
+		"GET ": `200 {"computers":[{"id":"other","name":"dev","providerType":"byom"}]}`, "POST ": `201 {"id":"new","name":"dev ","providerType":"byom"}`,
+	}))
+	if made, err := c.Create(t.Context(), CreateRequest{Name: "dev "}); err != nil || made.ID != "new" {
+		t.Errorf("got %+v, %v", made, err)
+	}
+}
+
 // The service returns the computer that it created earlier for a software draft.
 func TestCreateComputer_withAUsedDraft(t *testing.T) {
 	t.Parallel()

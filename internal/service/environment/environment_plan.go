@@ -55,7 +55,7 @@ func (r *environmentResource) ModifyPlan(ctx context.Context, req resource.Modif
 		resp.Diagnostics.AddWarning("Latest build failed", fmt.Sprintf("The latest build of environment %s (%s) failed: %s. Unless this apply replaces the environment, it starts a new build.",
 			name, latest, strings.TrimSuffix(cmp.Or(state.failure(), "the service gave no reason"), ".")))
 	case w.waits && left.Build && plan.WaitForBuild.ValueBool():
-		resp.Diagnostics.AddWarning("Earlier build has not ended", fmt.Sprintf("Build %[2]s of environment %[1]s has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.", name, latest))
+		resp.Diagnostics.AddWarning("Earlier build has not ended", fmt.Sprintf("Build %[2]s of environment %[1]s has not ended, and an earlier apply may have started it. Unless this apply replaces the environment, it waits for the build.", name, latest))
 	}
 	if w.touchesBuild() {
 		plan.expectBuild(ctx, &state)

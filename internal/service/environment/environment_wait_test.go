@@ -246,7 +246,7 @@ func TestEnvironment_timeouts(t *testing.T) {
 			}
 			i.Tainted = false
 			config["timeouts"] = map[string]any{"update": "5h"}
-			check.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "Build "+i.Attribute("latest_build_id"), " has not ended, and an earlier apply stopped waiting. Unless this apply replaces the environment, it waits for the build.")
+			check.Says(t, e.Plan(t, i, config).WarningText(), "Earlier build has not ended", i.ID(), "Build "+i.Attribute("latest_build_id"), " has not ended, and an earlier apply may have started it. Unless this apply replaces the environment, it waits for the build.")
 			e.Journal().Reset()
 			e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
 			check.Is(t, "the next apply sends", changesSent(e), "")
