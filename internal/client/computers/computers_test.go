@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,9 +29,12 @@ func created(w http.ResponseWriter, id string) {
 // The service says which names it takes for equal.
 func TestCreateComputer_besideAnAlmostEqualName(t *testing.T) {
 	t.Parallel()
-	c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{
-		"GET ": `200 {"computers":[{"id":"other","name":"dev","providerType":"byom"}]}`, "POST ": `201 {"id":"new","name":"dev ","providerType":"byom"}`,
-	}))
+	c, _, _ := area.ServeShort(t, func(call string) string {
+		if strings.HasPrefix(call, http.MethodPost) {
+			return `201 {"id":"new","name":"dev ","providerType":"byom"}`
+		}
+		return `200 {"computers":[{"id":"other","name":"dev","providerType":"byom"}]}`
+	})
 	if made, err := c.Create(t.Context(), CreateRequest{Name: "dev "}); err != nil || made.ID != "new" {
 		t.Errorf("got %+v, %v", made, err)
 	}
