@@ -87,7 +87,7 @@ func troubleshooting(g *reader) {
 	}
 	main := g.read("main.tf")
 	for body, summary := range map[string]string{
-		"data \"agentyard_computer\" \"a\" {}":                                                                "Missing Attribute Configuration",
+		"data \"agentyard_computer\" \"a\" {}":                                                                "Not exactly one argument",
 		"resource \"agentyard_computer\" \"a\" {}":                                                            "Missing required argument",
 		"resource \"agentyard_computer\" \"a\" {\n  name = \"build\"\n  cpu = 2\n}":                           "Unsupported argument",
 		"resource \"agentyard_computer\" \"a\" {\n  name = [\"build\"]\n}":                                    "Incorrect attribute value type",

@@ -199,6 +199,9 @@ func ExactlyOne(names ...string) datasource.ConfigValidator {
 	return exactlyOne{must("set exactly one of " + and.Replace(phrase.Either(names))), names}
 }
 
+// notExactlyOne is the summary of the errors of ExactlyOne.
+const notExactlyOne = "Not exactly one argument"
+
 type exactlyOne struct {
 	must
 	names []string
@@ -216,9 +219,9 @@ func (o exactlyOne) ValidateDataSource(ctx context.Context, req datasource.Valid
 	}
 	switch text := "S" + string(o.must)[1:]; {
 	case len(set) > 1:
-		resp.Diagnostics.AddAttributeError(path.Root(set[0]), "Invalid Attribute Combination", text+". These are set: "+strings.Join(set, ", ")+".")
+		resp.Diagnostics.AddAttributeError(path.Root(set[0]), notExactlyOne, text+". These are set: "+strings.Join(set, ", ")+".")
 	case set == nil && !mayBeSet:
-		resp.Diagnostics.AddError("Missing Attribute Configuration", text+".")
+		resp.Diagnostics.AddError(notExactlyOne, text+".")
 	}
 }
 

@@ -212,12 +212,12 @@ func TestAnalytics_ranges(t *testing.T) {
 			{between("2026-02-30", "2026-02-28"), "start_date", `Invalid date: start_date must be a date in the format YYYY-MM-DD, such as 2026-02-28, not "2026-02-30"`},
 			{between("2026-02-01", "28.02.26"), "end_date", "Invalid date: end_date must be a date"},
 			{between("2026-04-29", "2026-04-30"), "end_date", "returned 400: There is no data of the endDate 2026-04-30 yet"},
-			{nil, "", "Missing Attribute Configuration"},
+			{nil, "", "Not exactly one argument"},
 		} {
 			s.mustFail(t, e, nil, tc.days, tc.at, tc.want)
 		}
 		_, both := acctest.NewProcess(t, e, nil).ReadData("agentyard_analytics_"+s.name, s.values(acctest.Values{"last_days": 1, "start_date": "2026-02-01"}))
-		both.MustInclude(t, "start_date", "Invalid Attribute Combination")
+		both.MustInclude(t, "start_date", "Not exactly one argument")
 		// Only the cost of a member has a limit, which the service judges.
 		for _, days := range []acctest.Values{{"last_days": 91}, {"start_date": "2026-01-29"}} {
 			if s.name == "my_cost" {

@@ -244,9 +244,9 @@ func TestComputerFileUpload_withoutContent(t *testing.T) {
 		more acctest.Values
 		want string
 	}{
-		{nil, "Missing Attribute Configuration"},
-		{acctest.Values{"content_wo": "x"}, "Missing Attribute Configuration"},
-		{acctest.Values{"content": "x", "content_wo_version": "1"}, "Invalid Attribute Combination"},
+		{nil, "Not exactly one argument"},
+		{acctest.Values{"content_wo": "x"}, "Not exactly one argument"},
+		{acctest.Values{"content": "x", "content_wo_version": "1"}, "Not exactly one argument"},
 		{acctest.Values{"content": "x", "content_wo": "x"}, "Invalid Attribute Combination"},
 		{acctest.Values{"content": "x", "source_path": "x"}, "Invalid Attribute Combination"},
 	} {

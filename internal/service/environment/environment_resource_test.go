@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
@@ -373,4 +374,34 @@ func TestEnvironment_repositoriesInAnyOrder(t *testing.T) {
 	check.Is(t, "orders of the data source", len(results), 1)
 	e.Apply(t, i, envValues(acctest.Values{"repositories": reversed[1:]})).MustDo(t, acctest.ActionUpdate)
 	mustRest(t, e, i, envValues(acctest.Values{"repositories": reversed[1:]}))
+}
+
+// An update waits for a running build only if it turns wait_for_build on: a rename does not wait for somebody else's.
+func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		before, change acctest.Values
+		status         string
+	}{
+		"told to wait":     {acctest.Values{"wait_for_build": false}, acctest.Values{"wait_for_build": true}, "ready"},
+		"made the default": {acctest.Values{"scope": "organization"}, acctest.Values{"scope": "organization", "make_organization_default": true}, "ready"},
+		"renamed":          {nil, acctest.Values{"name": "renamed"}, "building"},
+		"told not to wait": {nil, acctest.Values{"wait_for_build": false}, "building"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t, slowBuilds)
+			_, i := e.Created(t, environmentType, envValues(tc.before))
+			e.Clock.Advance(time.Hour)
+			rebuilt(t, e, 0)
+			e.Journal().Reset()
+			e.Apply(t, i, envValues(tc.change)).MustDo(t, acctest.ActionUpdate)
+			polls := e.Journal().Count("getEnvironmentBuildStatuses")
+			if got := i.Attribute("status"); got != tc.status || e.Journal().Count("createEnvironmentBuild") > 0 || (polls > 0) != (got == "ready") {
+				t.Errorf("the status is %q after %d polls", got, polls)
+			}
+			e.Clock.Advance(time.Hour)
+			mustRest(t, e, i, envValues(tc.change))
+		})
+	}
 }

@@ -448,36 +448,6 @@ func TestEnvironment_aReadThatLagsBehindAnInterruptedWait(t *testing.T) {
 	}
 }
 
-// An update waits for a running build only if it turns wait_for_build on: a rename does not wait for somebody else's.
-func TestEnvironment_anUpdateWaitsForTheBuildThatRuns(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		before, change acctest.Values
-		status         string
-	}{
-		"told to wait":     {acctest.Values{"wait_for_build": false}, acctest.Values{"wait_for_build": true}, "ready"},
-		"made the default": {acctest.Values{"scope": "organization"}, acctest.Values{"scope": "organization", "make_organization_default": true}, "ready"},
-		"renamed":          {nil, acctest.Values{"name": "renamed"}, "building"},
-		"told not to wait": {nil, acctest.Values{"wait_for_build": false}, "building"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t, slowBuilds)
-			_, i := e.Created(t, environmentType, envValues(tc.before))
-			e.Clock.Advance(time.Hour)
-			rebuilt(t, e, 0)
-			e.Journal().Reset()
-			e.Apply(t, i, envValues(tc.change)).MustDo(t, acctest.ActionUpdate)
-			polls := e.Journal().Count("getEnvironmentBuildStatuses")
-			if got := i.Attribute("status"); got != tc.status || e.Journal().Count("createEnvironmentBuild") > 0 || (polls > 0) != (got == "ready") {
-				t.Errorf("the status is %q after %d polls", got, polls)
-			}
-			e.Clock.Advance(time.Hour)
-			mustRest(t, e, i, envValues(tc.change))
-		})
-	}
-}
-
 // A change of a failed environment may start no build. Then the failed build counts after all, and the next apply starts one.
 func TestEnvironment_aChangeThatBuildsNothing(t *testing.T) {
 	t.Parallel()
