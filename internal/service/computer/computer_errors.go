@@ -54,7 +54,7 @@ func (m *computerModel) stillNotActive(last *computers.Computer, err error) diag
 	return notActive(m.named(), last, err, afterError)
 }
 
-// ifWaitResumes returns a sentence that holds only if the next apply waits for a computer that was last seen so.
+// ifWaitResumes returns a text that holds only if the next apply waits for a computer that was last seen so.
 func ifWaitResumes(last *computers.Computer, sentence string) string {
 	if (life{neverActive: true}).isUnfinished(last.Status) {
 		return sentence
@@ -87,15 +87,18 @@ func (m *computerModel) named() string {
 	return fmt.Sprintf("Computer %q (%s)", m.Name.ValueString(), m.ID.ValueString())
 }
 
+// goesOn is said of a computer that is still provisioning.
+const goesOn = "; provisioning continues at the service"
+
 // whyNotActive says within a sentence why a wait for a computer ended.
 func whyNotActive(last *computers.Computer, err error) string {
 	switch {
 	case wait.IsFailed(err):
 		return fmt.Sprintf("the status is %q: %s", last.Status, whyFailed(last))
 	case wait.IsTimeout(err):
-		return err.Error() + "; provisioning continues at the service"
+		return err.Error() + ifWaitResumes(last, goesOn)
 	case errors.Is(err, context.Canceled):
-		return "the run was interrupted; provisioning continues at the service"
+		return "the run was interrupted" + ifWaitResumes(last, goesOn)
 	}
 	return err.Error()
 }
