@@ -58,8 +58,8 @@ func (l *Ledger[T]) Lock(ctx context.Context, key, name string) (unlock func(), 
 	return l.locks.Lock(ctx, key+"/"+name)
 }
 
-// View is one listing of a collection, and all that this process wrote, also after it: the second batch of a
-// fleet must not take the computers of the first one for its own.
+// View is one listing of a collection, and all that this process wrote, also after it: the second batch of a fleet must not take the
+// computers of the first one for its own.
 type View[T any] struct {
 	ledger *Ledger[T]
 	key    string

@@ -429,7 +429,7 @@ func TestCreateEnvironment_afterARename(t *testing.T) {
 	}
 }
 
-// A lost creation is told from another one by each field of its request, but for the default, which may have changed since.
+// Each field of the request distinguishes a lost creation from another one, except the default, which may have changed since.
 func TestCreateEnvironment_eachFieldTellsWhatItMade(t *testing.T) {
 	t.Parallel()
 	made := aCreation.requested(&Change{ID: "env_1"})
@@ -446,7 +446,7 @@ func TestCreateEnvironment_eachFieldTellsWhatItMade(t *testing.T) {
 			t.Errorf("%s has a new type", field.Name)
 		}
 		isTold := !other.hasName(made) || !other.isWanted(made)
-		check.Is(t, "another one is told by "+field.Name, isTold, field.Name != "MakeOrganizationDefault")
+		check.Is(t, "another "+field.Name+" shows another environment", isTold, field.Name != "MakeOrganizationDefault")
 	}
 }
 
