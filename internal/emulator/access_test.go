@@ -257,78 +257,97 @@ func TestErrorsAreJSON(t *testing.T) {
 	same(t, "Allow", v.call(405, "PUT", computers, object{}).header.Get("Allow"), "GET, POST")
 }
 
-// Every rule of the contract's list refuses in each of its operations, and is named.
-func TestNamedRefusals(t *testing.T) {
+// breach is a request that the contract allows and a rule refuses. Without a rule, it is wrong by itself.
+type breach struct {
+	rule, method, path string
+	body               any
+}
+
+// breachable has the objects that breaches need.
+type breachable struct {
+	*env
+	keys, live, expired, active, byom, starting, environment, talk string // Paths.
+	idleID, byomID, startingID, mine, idle                         string
+}
+
+func newBreachable(t *testing.T) breachable {
+	t.Helper()
 	v := startParallel(t)
+	p := breachable{env: v}
 	accountID, _ := v.account("ci")
-	idleID, _ := v.account("idle")
-	v.call(200, "PATCH", accounts+"/"+idleID, object{"status": "inactive"})
-	keys := accounts + "/" + accountID + "/api-keys"
-	at := func(d time.Duration) int64 { return v.clock.Now().Add(d).UnixMilli() }
-	live := keys + "/" + v.mint(201, keys, object{"name": "live", "expiresAt": at(5 * time.Minute)})["id"].(string) + "/rotate"
-	expired := keys + "/" + v.mint(201, keys, object{"name": "expired", "expiresAt": at(time.Second)})["id"].(string) + "/rotate"
-	one := func(body object) string { return computers + "/" + v.computer(body)["id"].(string) }
-	active, byom := one(object{"name": "active"}), one(object{"name": "byom", "provider": "byom"})
+	p.idleID, _ = v.account("idle")
+	v.call(200, "PATCH", accounts+"/"+p.idleID, object{"status": "inactive"})
+	p.keys = accounts + "/" + accountID + "/api-keys"
+	rotation := func(name string, life time.Duration) string {
+		return p.keys + "/" + v.mint(201, p.keys, object{"name": name, "expiresAt": p.at(life)})["id"].(string) + "/rotate"
+	}
+	p.live, p.expired = rotation("live", 5*time.Minute), rotation("expired", time.Second)
+	computer := func(body object) (id, path string) {
+		id = v.computer(body)["id"].(string)
+		return id, computers + "/" + id
+	}
+	activeID, active := computer(object{"name": "active"})
+	p.active = active
+	p.byomID, p.byom = computer(object{"name": "byom", "provider": "byom"})
 	v.clock.Advance(time.Minute)
-	starting := one(object{"name": "starting", "repos": twoRepos, "autoInstallDeps": true})
+	p.startingID, p.starting = computer(object{"name": "starting", "repos": twoRepos, "autoInstallDeps": true})
 	for _, name := range []string{"promised", "sent"} {
 		url, fields := v.form(v.call(200, "POST", active+"/files/"+name+"/create-upload", object{"sizeBytes": 5}))
 		if name == "sent" {
 			(&filesEnv{env: v}).upload(204, url, fields, strings.NewReader("hello"), nil)
 		}
 	}
-	environment := environments + "/" + v.environment(object{"name": "env"})
-	mine := v.environment(object{"name": "mine", "scope": "user"})
-	bulk, byomID, startingID := computers+"/bulk", strings.TrimPrefix(byom, computers+"/"), strings.TrimPrefix(starting, computers+"/")
+	p.environment, p.mine = environments+"/"+v.environment(object{"name": "env"}), v.environment(object{"name": "mine", "scope": "user"})
+	p.talk, p.idle = sessions+"/"+v.session(object{"computerId": activeID}), v.session(object{"computerId": p.byomID})
+	v.change(p.idle, emulator.SessionChange{ComputerID: &p.startingID})
+	return p
+}
 
-	talk, idle := sessions+"/"+v.session(object{"computerId": strings.TrimPrefix(active, computers+"/")}), v.session(object{"computerId": byomID})
-	v.change(idle, emulator.SessionChange{ComputerID: &startingID})
+// at is a time in Unix milliseconds.
+func (p breachable) at(in time.Duration) int64 { return p.clock.Now().Add(in).UnixMilli() }
 
-	type refusal struct {
-		rule, method, path string
-		body               any
-	}
-	cases := []refusal{
-		{"body-size", "POST", active + "/refresh", "{}" + strings.Repeat(" ", 1<<20)},
+// breaches are all but those of the operations with days or pages.
+func (p breachable) breaches() []breach {
+	return []breach{
+		{"body-size", "POST", p.active + "/refresh", "{}" + strings.Repeat(" ", 1<<20)},
 		{"nul-character", "GET", computers + "/name/a%00b", nil},
 		{"nul-character", "GET", computers + "?serviceAccountId=a%00b", nil},
 		{"nul-character", "POST", computers, `{"name":"a\u0000b"}`},
-		{"byom-unsupported", "POST", byom + "/activity", nil},
-		{"byom-unsupported", "POST", byom + "/restart", nil},
-		{"byom-unsupported", "GET", byom + "/metrics", nil},
-		{"not-active", "POST", starting + "/activity", nil},
-		{"not-active", "POST", starting + "/restart", nil},
-		{"not-active", "GET", starting + "/metrics", nil},
-		{"not-active", "POST", starting + "/install-deps", nil},
-		{"install-not-configured", "POST", active + "/install-deps", nil},
-		{"install-not-configured", "POST", byom + "/install-deps", nil},
+		{"byom-unsupported", "POST", p.byom + "/activity", nil},
+		{"byom-unsupported", "POST", p.byom + "/restart", nil},
+		{"byom-unsupported", "GET", p.byom + "/metrics", nil},
+		{"not-active", "POST", p.starting + "/activity", nil},
+		{"not-active", "POST", p.starting + "/restart", nil},
+		{"not-active", "GET", p.starting + "/metrics", nil},
+		{"not-active", "POST", p.starting + "/install-deps", nil},
+		{"install-not-configured", "POST", p.active + "/install-deps", nil},
+		{"install-not-configured", "POST", p.byom + "/install-deps", nil},
 		{"provider-unknown", "POST", computers, object{"name": "x", "provider": "other"}},
-		{"provider-unknown", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "provider": "byom"}},
+		{"provider-unknown", "POST", computers + "/bulk", object{"quantity": 1, "namePrefix": "x", "provider": "byom"}},
 		{"provider-unavailable", "POST", computers, object{"name": "x", "provider": "managed-c"}},
-		{"provider-unavailable", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "provider": "managed-c"}},
+		{"provider-unavailable", "POST", computers + "/bulk", object{"quantity": 1, "namePrefix": "x", "provider": "managed-c"}},
 		{"byom-field", "POST", computers, object{"name": "x", "provider": "byom", "autoInstallDeps": false}},
-		// What is wrong by itself needs no rule, and hides none.
 		{"", "POST", computers, object{"name": "", "provider": "byom", "autoInstallDeps": false}},
-		{"byom-clone", "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": byomID}}},
-		{"account-inactive", "POST", computers, object{"name": "x", "serviceAccountId": idleID}},
-		{"account-inactive", "POST", bulk, object{"quantity": 1, "namePrefix": "x", "serviceAccountId": idleID}},
-		{"upload-missing", "POST", active + "/files/promised/complete-upload", nil},
-		{"upload-size", "POST", active + "/files/sent/complete-upload", object{"sizeBytes": 6}},
+		{"byom-clone", "POST", computers, object{"name": "x", "source": object{"kind": "computer", "sourceComputerId": p.byomID}}},
+		{"account-inactive", "POST", computers, object{"name": "x", "serviceAccountId": p.idleID}},
+		{"account-inactive", "POST", computers + "/bulk", object{"quantity": 1, "namePrefix": "x", "serviceAccountId": p.idleID}},
+		{"upload-missing", "POST", p.active + "/files/promised/complete-upload", nil},
+		{"upload-size", "POST", p.active + "/files/sent/complete-upload", object{"sizeBytes": 6}},
 		{"environment-name", "POST", environments, definition(object{"name": strings.Repeat("ä", 129)})},
-		{"environment-name", "PATCH", environment, object{"name": strings.Repeat("ä", 129)}},
+		{"environment-name", "PATCH", p.environment, object{"name": strings.Repeat("ä", 129)}},
 		{"repository-count", "POST", environments, definition(object{"repositories": repositories(51)})},
-		{"repository-count", "PATCH", environment, object{"repositories": repositories(51)}},
+		{"repository-count", "PATCH", p.environment, object{"repositories": repositories(51)}},
 		{"repository-twice", "POST", environments, definition(object{"repositories": slices.Concat(repositories(2), repositories(1))})},
-		{"repository-twice", "PATCH", environment, object{"repositories": slices.Concat(repositories(2), repositories(1))}},
+		{"repository-twice", "PATCH", p.environment, object{"repositories": slices.Concat(repositories(2), repositories(1))}},
 		{"script-size", "POST", environments, definition(object{"setupScript": strings.Repeat("x", 64<<10+1)})},
-		{"script-size", "PATCH", environment, object{"repositories": []object{{"url": "https://git.example/a", "script": strings.Repeat("ä", 32<<10) + "x"}}}},
+		{"script-size", "PATCH", p.environment, object{"repositories": []object{{"url": "https://git.example/a", "script": strings.Repeat("ä", 32<<10) + "x"}}}},
 		{"source-repositories", "POST", environments, definition(object{"sourceId": "source-bare"})},
-		{"source-repositories", "PATCH", environment, object{"sourceId": "source-bare"}},
+		{"source-repositories", "PATCH", p.environment, object{"sourceId": "source-bare"}},
 		{"source-setup-script", "POST", environments, definition(object{"sourceId": "source-repositories", "setupScript": "make"})},
-		{"source-setup-script", "PATCH", environment, object{"sourceId": "source-repositories", "setupScript": "make"}},
+		{"source-setup-script", "PATCH", p.environment, object{"sourceId": "source-repositories", "setupScript": "make"}},
 		{"default-scope", "POST", environments, definition(object{"scope": "user", "makeOrganizationDefault": true})},
 		{"default-scope", "POST", environments, definition(object{"scope": nil, "makeOrganizationDefault": true})},
-		{"default-scope", "PUT", environments + "/default", object{"environmentId": mine}},
+		{"default-scope", "PUT", environments + "/default", object{"environmentId": p.mine}},
 		{"account-unknown", "GET", environments + "?serviceAccountId=sa_none", nil},
 		{"account-unknown", "GET", environments + "/build-statuses?environmentIds=a&serviceAccountId=sa_none", nil},
 		{"environment-ids", "GET", environments + "/build-statuses?environmentIds=a" + strings.Repeat("&environmentIds=a", 100), nil},
@@ -339,16 +358,16 @@ func TestNamedRefusals(t *testing.T) {
 		{"wiki-path", "POST", wiki, upload(object{"path": "/a.md"})},
 		{"wiki-path, wiki-tree", "POST", wiki, upload(object{"path": "../a.md", "pageId": "p"}, object{"path": "b.md", "pageId": "p"})},
 		{"date-range", "GET", analytics + "/cost/me/query?queryKey=by_pr&startDate=2026-01-14&endDate=2026-04-30", nil},
-		{"expiry-past", "POST", keys, object{"name": "x", "expiresAt": at(0)}},
-		{"expiry-past", "POST", live, object{"expiresAt": at(0)}},
-		{"grace-beyond-expiry", "POST", live, object{"gracePeriodMinutes": 10, "expiresAt": at(time.Hour)}},
-		{"grace-beyond-expiry", "POST", expired, nil},
-		{"session-computer", "POST", sessions, object{"computerId": startingID}},
+		{"expiry-past", "POST", p.keys, object{"name": "x", "expiresAt": p.at(0)}},
+		{"expiry-past", "POST", p.live, object{"expiresAt": p.at(0)}},
+		{"grace-beyond-expiry", "POST", p.live, object{"gracePeriodMinutes": 10, "expiresAt": p.at(time.Hour)}},
+		{"grace-beyond-expiry", "POST", p.expired, nil},
+		{"session-computer", "POST", sessions, object{"computerId": p.startingID}},
 		{"session-computer", "POST", sessions, object{"computerId": uuidA}},
-		{"session-computer", "POST", sessions + "/" + idle + "/messages", object{"text": "x"}},
-		{"attachment-data", "POST", talk + "/messages", object{"text": "x", "files": []object{{"type": "base64", "mediaType": "application/pdf", "data": "abc"}}}},
-		{"attachment-data", "POST", talk + "/messages", object{"text": "x", "images": []object{{"type": "base64", "mediaType": "image/png", "data": "a==="}}}},
-		{"autonomy-contradiction", "POST", sessions, object{"computerId": startingID, "sessionSettings": object{"autonomyMode": "normal", "interactionMode": "mission"}}},
+		{"session-computer", "POST", sessions + "/" + p.idle + "/messages", object{"text": "x"}},
+		{"attachment-data", "POST", p.talk + "/messages", object{"text": "x", "files": []object{{"type": "base64", "mediaType": "application/pdf", "data": "abc"}}}},
+		{"attachment-data", "POST", p.talk + "/messages", object{"text": "x", "images": []object{{"type": "base64", "mediaType": "image/png", "data": "a==="}}}},
+		{"autonomy-contradiction", "POST", sessions, object{"computerId": p.startingID, "sessionSettings": object{"autonomyMode": "normal", "interactionMode": "mission"}}},
 		{"autonomy-contradiction", "PATCH", sessions + "/" + uuidA, object{"sessionSettings": object{"autonomyMode": "auto-low", "autonomyLevel": "high"}}},
 		{"ci-changes", "POST", ciEdit, ciBody("edit", ciTarget("acme/web", ".github/workflows/a.yml"))},
 		{"ci-path", "POST", ciEdit, ciBody("create", ciTarget("acme/web", "a.yml"))},
@@ -365,17 +384,23 @@ func TestNamedRefusals(t *testing.T) {
 		{"email-twice, limit-size", "PUT", userLimits, object{"users": []object{{"email": "a", "limit": int64(1 << 53)}, {"email": "A", "limit": nil}}}},
 		{"", "PUT", userLimits, object{"users": []object{{"email": "a", "limit": 5}, {"email": "a", "limit": nil}}}},
 	}
+}
+
+// Every rule of the contract's list refuses in each of its operations, and is named.
+func TestNamedRefusals(t *testing.T) {
+	v := newBreachable(t)
+	cases := v.breaches()
 	for _, path := range []string{"/tokens?", "/tools?", "/activity?", "/productivity?", "/users?", "/cost/me/query?queryKey=by_pr&"} {
 		cases = append(cases,
-			refusal{"date-order", "GET", analytics + path + "startDate=2026-04-02&endDate=2026-04-01", nil},
-			refusal{"date-history", "GET", analytics + path + "startDate=2026-01-13&endDate=2026-01-14", nil},
-			refusal{"date-unavailable", "GET", analytics + path + "startDate=2026-04-02&endDate=2026-05-01", nil})
+			breach{"date-order", "GET", analytics + path + "startDate=2026-04-02&endDate=2026-04-01", nil},
+			breach{"date-history", "GET", analytics + path + "startDate=2026-01-13&endDate=2026-01-14", nil},
+			breach{"date-unavailable", "GET", analytics + path + "startDate=2026-04-02&endDate=2026-05-01", nil})
 	}
 	document, err := contract.Load()
 	check.Must(t, err)
 	for _, a := range operations() {
 		if document.Declared(a.operation).Parameters.GetByInAndName("query", "cursor") != nil {
-			cases = append(cases, refusal{"cursor-unknown", "GET", strings.Replace(a.with("cursor=x"), sessions+"/SESSION", talk, 1), nil})
+			cases = append(cases, breach{"cursor-unknown", "GET", strings.Replace(a.with("cursor=x"), sessions+"/SESSION", v.talk, 1), nil})
 		}
 	}
 	covered := map[string][]string{}
