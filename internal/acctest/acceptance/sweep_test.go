@@ -27,6 +27,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/sessions"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/evidence/trials"
 )
@@ -264,38 +265,30 @@ func nameOfSession(computer string, s sessions.Session) string {
 	return computer
 }
 
-func findComputers(ctx context.Context, c *client.Client) ([]leftover, error) {
-	machines, err := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
-	var found []leftover
-	for _, m := range machines {
-		if isOurs(m.Name) {
-			found = append(found, leftover{"computer", m.Name, m.ID, m.CreatedAt.Time(), func(ctx context.Context) error { return c.Computers.Delete(ctx, m.ID, "") }})
+// ours returns the objects with names of the suite.
+func ours[T any, P wire.RecordOf[T]](all []T, isName func(string) bool, remove func(ctx context.Context, id string) error) (found []leftover) {
+	for i := range all {
+		if r := P(&all[i]).Ref(); isName(r.Name) {
+			found = append(found, leftover{r.Object, r.Name, r.ID, r.CreatedAt, func(ctx context.Context) error { return remove(ctx, r.ID) }})
 		}
 	}
-	return found, err
+	return found
+}
+
+func findComputers(ctx context.Context, c *client.Client) ([]leftover, error) {
+	all, err := c.Computers.List(ctx, computers.Filter{IncludeUnlisted: true})
+	return ours(all, isOurs, func(ctx context.Context, id string) error { return c.Computers.Delete(ctx, id, "") }), err
 }
 
 // findAccounts finds accounts, whose keys stop working with them.
 func findAccounts(ctx context.Context, c *client.Client) ([]leftover, error) {
-	accounts, err := c.ServiceAccounts.List(ctx)
-	var found []leftover
-	for _, a := range accounts {
-		if isWhollyOurs(a.Name) {
-			found = append(found, leftover{"service account", a.Name, a.ID, a.CreatedAt.Time(), func(ctx context.Context) error { return c.ServiceAccounts.Delete(ctx, a.ID) }})
-		}
-	}
-	return found, err
+	all, err := c.ServiceAccounts.List(ctx)
+	return ours(all, isWhollyOurs, c.ServiceAccounts.Delete), err
 }
 
 func findEnvironments(ctx context.Context, c *client.Client) ([]leftover, error) {
 	all, err := c.Environments.List(ctx, "")
-	var found []leftover
-	for _, e := range all {
-		if isOurs(e.Name) {
-			found = append(found, leftover{"environment", e.Name, e.ID, e.CreatedAt.Time(), func(ctx context.Context) error { return c.Environments.Delete(ctx, e.ID) }})
-		}
-	}
-	return found, err
+	return ours(all, isOurs, c.Environments.Delete), err
 }
 
 // findWikiRuns finds runs by their branch. The listing has only the newest run of each repository, so the histories are read too: of
