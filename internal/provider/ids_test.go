@@ -3,7 +3,6 @@ package provider_test
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -77,9 +76,10 @@ func TestIDs_namesInsteadOfIDs(t *testing.T) {
 			}
 			tried++
 			diags := plan(schema, value(schema.ValueType(), named))
-			if want := `No ` + to.object + ` with the ID "payments" exists`; len(diags) != 1 || !isNoSuch(diags[0]) || !strings.Contains(diags[0].Detail, want) || !strings.Contains(diags[0].Detail, "look up the ID") {
-				t.Errorf("%s, %s = \"payments\": %+v", name, argument, diags)
+			if len(diags) != 1 || !isNoSuch(diags[0]) {
+				t.Fatalf("%s, %s = \"payments\": %+v", name, argument, diags)
 			}
+			check.Says(t, diags[0].Detail, `No `+to.object+` with the ID "payments" exists`, "look up the ID")
 			if prior := value(schema.ValueType(), named); offered.ResourceSchemas[name] != nil {
 				resp, err := server.PlanResourceChange(ctx, &tfprotov6.PlanResourceChangeRequest{TypeName: name, Config: prior, ProposedNewState: prior, PriorState: prior})
 				if check.Must(t, err); slices.ContainsFunc(resp.Diagnostics, isNoSuch) {

@@ -97,9 +97,9 @@ data "agentyard_computers" "bot" {
 
 	cli.Write("main.tf", without)
 	r := cli.Run("plan", "-input=false")
-	if out := acctest.OneLine(r.Output); r.ExitCode == 0 || !strings.Contains(out, "If the plan creates the resource that api_key depends on, or updates it in place, such as a key that is rotated, first run terraform apply -target=ADDRESS with its address.") {
-		t.Fatalf("%s", r.Output)
-	}
+	check.Is(t, "the plan fails", r.ExitCode != 0, true)
+	check.Says(t, acctest.OneLine(r.Output), "If the plan creates the resource that api_key depends on, or updates it in place, such as a key that is rotated, "+
+		"first run terraform apply -target=ADDRESS with its address.")
 	cli.MustRun(append(apply, "-target=agentyard_api_key.bot")...)
 	cli.MustRun(apply...)
 	due()

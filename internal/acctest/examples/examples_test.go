@@ -80,7 +80,8 @@ func newOrganization(t *testing.T, options ...acctest.Option) organization {
 	e.API(http.MethodPost, "/api/v0"+keys+"/"+create("revoked", keys, map[string]any{"name": "old"}).ID+"/revoke", nil, nil)
 
 	create("machine", "/computers", map[string]any{"name": "workstation", "provider": "byom", "hostId": "1b4e28ba-2fa1-41d2-883f-0016d3cca427"})
-	session := create("session", "/sessions", map[string]any{"computerId": ids["machine"], "sessionSettings": map[string]any{"model": "model-thinking", "tags": []any{map[string]any{"name": "nightly"}}}}).ID
+	settings := map[string]any{"model": "model-thinking", "tags": []any{map[string]any{"name": "nightly"}}}
+	session := create("session", "/sessions", map[string]any{"computerId": ids["machine"], "sessionSettings": settings}).ID
 	for role, block := range map[string]string{"assistant": `{"type":"tool_use","id":"t1","name":"execute","input":{}}`, "tool": `{"type":"tool_result","toolUseId":"t1"}`} {
 		must(e.AddMessage(session, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}}))
 	}

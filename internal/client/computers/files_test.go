@@ -44,9 +44,8 @@ func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	r.Body = io.NopCloser(strings.NewReader(stored.Bodies[0]))
 	check.Must(t, r.ParseMultipartForm(1<<20))
 	file := r.MultipartForm.File["file"][0]
-	if got := fmt.Sprint(r.MultipartForm.Value, file.Filename, file.Size, file.Header["Content-Type"]); got != `map[key:[k] policy:[p]]ä"b.txt5 [text/plain]` || !strings.Contains(stored.Bodies[0], "\r\nhello\r\n") {
-		t.Errorf("the form has %s", got)
-	}
+	check.Is(t, "the form", fmt.Sprint(r.MultipartForm.Value, file.Filename, file.Size, file.Header["Content-Type"]), `map[key:[k] policy:[p]]ä"b.txt5 [text/plain]`)
+	check.Says(t, stored.Bodies[0], "\r\nhello\r\n")
 	if r.Header.Get("Authorization") != "" || strings.Contains(r.URL.String(), clienttest.Key) {
 		t.Error("the API key was sent to the file storage")
 	}

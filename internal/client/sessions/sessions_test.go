@@ -199,8 +199,11 @@ func TestSessionWithSettings(t *testing.T) {
 				return "200 " + tc.alone
 			})
 			found, err := c.GetNow(t.Context(), "s1", tc.computer)
-			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || collection.IsGone(err) != tc.isGone || err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
-				t.Errorf("got %+v, %v", found, err)
+			if (err == nil) != tc.isFound || transport.StatusOf(err) != tc.status || collection.IsGone(err) != tc.isGone {
+				t.Errorf("got %v", err)
+			}
+			if err == nil && (found.ID != "s1" || (found.Settings != nil && found.Settings.Model != nil) != tc.isWhole) {
+				t.Errorf("got %+v", found)
 			}
 			check.Is(t, "waited", clk.Now().Sub(clienttest.Start), tc.waited)
 		})

@@ -400,7 +400,10 @@ func TestServiceNow_isNotBehindAfterASlowBody(t *testing.T) {
 func TestServiceTime_ignoresOtherServers(t *testing.T) {
 	t.Parallel()
 	ahead := clienttest.Start.Add(10 * time.Minute).Format(http.TimeFormat)
-	for _, response := range []string{"200 <html>", `302 {"detail":"moved"}`, "403 <html>", `404 {"message":"no route"}`, `500 {"detail":"no"}`, "502 <html>", `502 {"error":"bad gateway"}`, `401 {"status":401,"error":"Unauthorized","path":"/thing"}`} {
+	for _, response := range []string{
+		"200 <html>", `302 {"detail":"moved"}`, "403 <html>", `404 {"message":"no route"}`, `500 {"detail":"no"}`, "502 <html>",
+		`502 {"error":"bad gateway"}`, `401 {"status":401,"error":"Unauthorized","path":"/thing"}`,
+	} {
 		c, _, _ := serve(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 			if n == 1 {
 				clienttest.Say(w, "200 {}")

@@ -43,7 +43,8 @@ const (
 func wiki(id, more string) string { return wikiOf(acmeAPI, id, more) }
 
 func wikiOf(repoURL, id, more string) string {
-	return fmt.Sprintf(`{"wikiRunId":%q,"repoUrl":%q,"commitHash":"c0ffee0123","branch":"main","hasLocalChanges":false,"hasNonRemoteCommits":false,"pageCount":1,"createdAt":%d,"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":0,"children":[]}]%s}`,
+	return fmt.Sprintf(`{"wikiRunId":%q,"repoUrl":%q,"commitHash":"c0ffee0123","branch":"main","hasLocalChanges":false,"hasNonRemoteCommits":false,`+
+		`"pageCount":1,"createdAt":%d,"pageTree":[{"pageId":"p","title":"T","path":"a.md","order":0,"children":[]}]%s}`,
 		id, repoURL, clienttest.Start.UnixMilli(), more)
 }
 

@@ -219,8 +219,10 @@ func TestReport(t *testing.T) {
 		check.Must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	var out, problems strings.Builder
-	if err := report([]string{"-format", "markdown", folder}, &out, &problems); err != nil || !strings.HasPrefix(out.String(), "### Agentyard: no failures in 5 ms\n**Only reads.**\n") || problems.String() != "agentyard-emulator: b.jsonl: not a run report\n" {
-		t.Errorf("%v %q %q", err, out.String(), problems.String())
+	check.Must(t, report([]string{"-format", "markdown", folder}, &out, &problems))
+	check.Is(t, "problems", problems.String(), "agentyard-emulator: b.jsonl: not a run report\n")
+	if !strings.HasPrefix(out.String(), "### Agentyard: no failures in 5 ms\n**Only reads.**\n") {
+		t.Errorf("%q", out.String())
 	}
 }
 
