@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -42,5 +43,5 @@ var ComputerList = crud.ListResource{
 	},
 	Results: crud.ListAtOnce[computerModel]("computers", func(ctx context.Context, c *client.Client, config *computersFilter, _ int) ([]computers.Computer, error) {
 		return c.Computers.List(ctx, config.toAPI())
-	}, func(c *computers.Computer) string { return c.Name }),
+	}, func(c *computers.Computer) string { return c.Name }, apierror.AtAccount),
 }
