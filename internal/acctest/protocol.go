@@ -32,8 +32,9 @@ type Process struct {
 	answered answers
 	// Limit is how many results List asks for. 0 means 1000.
 	Limit int64
-	// Names are the display names of the last List.
-	Names []string
+	// Names and Identities are those of what the last List returned.
+	Names      []string
+	Identities []Values
 }
 
 // Instance is one resource in a state.

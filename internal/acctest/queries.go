@@ -92,9 +92,12 @@ func (p *Process) List(typeName string, config Values) ([]tftypes.Value, Outcome
 		p.t.Fatal(err)
 	}
 	var resources []tftypes.Value
-	p.Names = nil
+	p.Names, p.Identities = nil, nil
 	for result := range stream.Results {
 		p.Names = append(p.Names, result.DisplayName)
+		if result.Identity != nil {
+			p.Identities = append(p.Identities, Plain(p.t, p.value(p.identityType(typeName), result.Identity.IdentityData)).(map[string]any))
+		}
 		p.collect(&out, result.Diagnostics, nil)
 		if result.Resource != nil {
 			resources = append(resources, p.value(p.schemas[typeName].ValueType(), result.Resource))
@@ -141,13 +144,18 @@ func (p *Process) Import(i *Instance, id string) Outcome {
 // ImportByIdentity imports an object by its identity, as an import block does, and refreshes it.
 func (p *Process) ImportByIdentity(i *Instance, identity Values) Outcome {
 	p.t.Helper()
+	typ := p.identityType(i.Type)
+	data := &tfprotov6.ResourceIdentityData{IdentityData: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(identity)))}
+	return p.importObject(i, &tfprotov6.ImportResourceStateRequest{TypeName: i.Type, Identity: data})
+}
+
+func (p *Process) identityType(typeName string) tftypes.Type {
+	p.t.Helper()
 	schemas, err := p.server.GetResourceIdentitySchemas(context.Background(), &tfprotov6.GetResourceIdentitySchemasRequest{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	typ := schemas.IdentitySchemas[i.Type].ValueType()
-	data := &tfprotov6.ResourceIdentityData{IdentityData: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(identity)))}
-	return p.importObject(i, &tfprotov6.ImportResourceStateRequest{TypeName: i.Type, Identity: data})
+	return schemas.IdentitySchemas[typeName].ValueType()
 }
 
 func (p *Process) importObject(i *Instance, request *tfprotov6.ImportResourceStateRequest) Outcome {

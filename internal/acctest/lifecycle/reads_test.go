@@ -1,0 +1,249 @@
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
+)
+
+// shownOtherwise are the attributes that a data source shows otherwise than the resource, with the reason.
+var shownOtherwise = map[string]string{"agentyard_wiki_run page_tree": "the resource has what the configuration sets, which the service completes"}
+
+// shown is a resource that was created and refreshed.
+type shown struct {
+	specimens.Resource
+	*acctest.Organization
+	state map[string]any
+}
+
+// What data sources and lists show of a resource is what is in the state, and an import by the identity that a list shows leads to it.
+func TestReads_agreeWithTheResource(t *testing.T) {
+	t.Parallel()
+	for _, r := range specimens.Resources {
+		full, _ := r.FullOrLeast()
+		variants := map[string]specimens.Values{"": r.Least, "full": full}
+		for name, configs := range r.More {
+			variants[name] = configs[0]
+		}
+		for name, config := range variants {
+			t.Run(r.Title()+" "+name, func(t *testing.T) {
+				t.Parallel()
+				o := newOrganization(t)
+				_, i := o.Created(t, r.Type, o.In(config))
+				o.Plan(t, i, o.In(config)).MustSucceed(t)
+				s := shown{r, o, acctest.Plain(t, i.State).(map[string]any)}
+				s.testData(t)
+				s.testRows(t)
+				s.testList(t)
+			})
+		}
+	}
+}
+
+// mustAgree compares the attributes that an object has in a data source and in the state.
+func (s shown) mustAgree(t *testing.T, how string, attributes []*tfprotov6.SchemaAttribute, got map[string]any) {
+	t.Helper()
+	for _, a := range attributes {
+		if want, isBoth := s.state[a.Name]; isBoth && a.Computed && shownOtherwise[s.Type+" "+a.Name] == "" {
+			check.Is(t, fmt.Sprint(how, ": ", a.Name), got[a.Name], want)
+		}
+	}
+}
+
+// testData reads the data source of the same type by ID, and by name.
+func (s shown) testData(t *testing.T) {
+	t.Helper()
+	schema := acctest.NewProcess(t, s.Env, nil).Schemas().DataSourceSchemas[s.Type]
+	if schema == nil {
+		return
+	}
+	for _, by := range []string{"id", "name"} {
+		if a := attribute(schema.Block.Attributes, by); a == nil || !a.Optional && !a.Required {
+			continue
+		}
+		config := acctest.Values{by: s.state[by]}
+		if account := s.state["service_account_id"]; by == "name" && account != nil {
+			config["service_account_id"] = account // Another owner may have the same name.
+		}
+		s.mustAgree(t, "by "+by, schema.Block.Attributes, s.MustRead(t, nil, s.Type, config))
+	}
+}
+
+func attribute(all []*tfprotov6.SchemaAttribute, name string) *tfprotov6.SchemaAttribute {
+	if k := slices.IndexFunc(all, func(a *tfprotov6.SchemaAttribute) bool { return a.Name == name }); k >= 0 {
+		return all[k]
+	}
+	return nil
+}
+
+// testRows finds the object in the data source that lists its type.
+func (s shown) testRows(t *testing.T) {
+	t.Helper()
+	plural := s.Type + "s"
+	schema := acctest.NewProcess(t, s.Env, nil).Schemas().DataSourceSchemas[plural]
+	if schema == nil {
+		return
+	}
+	list, found := strings.TrimPrefix(plural, "agentyard_"), 0
+	for _, row := range specimens.Data {
+		if row.Type != plural {
+			continue
+		}
+		for _, one := range s.MustRead(t, nil, plural, s.In(row.Values))[list].([]any) {
+			if one := one.(map[string]any); one["id"] == s.state["id"] {
+				s.mustAgree(t, row.Title(), attribute(schema.Block.Attributes, list).NestedType.Attributes, one)
+				found++
+			}
+		}
+	}
+	if found == 0 {
+		t.Errorf("%s does not show it", plural)
+	}
+}
+
+// testList finds the object in the list of its type.
+func (s shown) testList(t *testing.T) {
+	t.Helper()
+	identity := acctest.Values{}
+	for _, name := range s.Identity {
+		identity[name] = s.state[name]
+	}
+	isListed, found := false, 0
+	for _, row := range specimens.Lists {
+		if row.Type != s.Type {
+			continue
+		}
+		isListed = true
+		p := acctest.NewProcess(t, s.Env, nil)
+		listed, out := p.List(row.Type, s.In(row.Values))
+		out.MustSucceed(t)
+		k := slices.IndexFunc(p.Identities, func(one acctest.Values) bool { return reflect.DeepEqual(one, identity) })
+		if k < 0 {
+			continue
+		}
+		found++
+		i := p.NewInstance(s.Type)
+		p.ImportByIdentity(i, identity).MustSucceed(t)
+		check.Is(t, row.Title(), acctest.Plain(t, listed[k]), acctest.Plain(t, i.State))
+		name := cmp.Or(s.state["name"], s.state["email"], s.state["title"], s.state["repo_url"], s.state["id"])
+		check.Says(t, p.Names[k], fmt.Sprint(name))
+	}
+	if isListed && found == 0 {
+		t.Errorf("the list does not show it")
+	}
+}
+
+// A data source that finds an object by ID or by name needs exactly one of them. A name is case-sensitive.
+func TestReads_byIDOrName(t *testing.T) {
+	t.Parallel()
+	o := newOrganization(t)
+	found := 0
+	for _, r := range specimens.Data {
+		schema := acctest.NewProcess(t, o.Env, nil).Schemas().DataSourceSchemas[r.Type].Block
+		name, isByName := r.Values["name"].(string)
+		if !isByName || len(r.Values) > 1 || attribute(schema.Attributes, "id") == nil {
+			continue
+		}
+		found++
+		const exactlyOne = "Set exactly one of id and name."
+		o.MustNotRead(t, nil, r.Type, nil, "", exactlyOne)
+		o.MustNotRead(t, nil, r.Type, acctest.Values{"id": "a", "name": "b"}, "id", exactlyOne+" These are set: id, name.")
+		other := strings.ToUpper(o.Fill(name).(string))
+		o.MustNotRead(t, nil, r.Type, acctest.Values{"name": other}, "name", " not found: ", other, "the provider's API key cannot see it. Check the name")
+	}
+	if found < 3 {
+		t.Errorf("only %d data sources find an object by name", found)
+	}
+}
+
+// noSuchID are the arguments for which the ID of an object that does not exist is no error at the argument, with the reason.
+var noSuchID = map[string]string{
+	"resource agentyard_computer service_account_id":            "the source that the specimen has may be what is missing",
+	"resource agentyard_session computer_id":                    "the service does not say which value is wrong",
+	"resource agentyard_api_key_revoke service_account_id":      "the service does not say which of two IDs is wrong",
+	"resource agentyard_api_key_revoke key_id":                  "the same",
+	"resource agentyard_ci_workflow_edit mode_id":               "the service checks it later",
+	"resource agentyard_ci_workflow_edit service_automation_id": "the same",
+	"resource agentyard_session_answer message_id":              "the session may lack it, or be another one",
+	"data agentyard_computer service_account_id":                "the name is not found among its computers",
+	"data agentyard_computers host_id":                          "no computer has it",
+	"data agentyard_environment_build_diagnostics build_id":     "the environment may lack it, or be another one",
+	"data agentyard_sessions computer_id":                       "no session has it",
+	"data agentyard_wiki_page wiki_run_id":                      "the run may lack the page",
+	"list agentyard_session computer_id":                        "no session has it",
+	"ephemeral agentyard_computer_file_download computer_id":    "it may only be created in the apply",
+	"ephemeral agentyard_computer_file_download session_id":     "the same",
+}
+
+// An argument with the ID of an object that does not exist is an error at the argument, and says what to do.
+func TestReads_noSuchID(t *testing.T) {
+	t.Parallel()
+	o := newOrganization(t)
+	remedy := regexp.MustCompile("Check|check|Correct|Choose")
+	seen := map[string]bool{}
+	eachObject(acctest.NewProcess(t, o.Env, nil).Schemas(), func(object object) {
+		config := o.In(object.arguments)
+		for argument := range config {
+			id, isText := config[argument].(string)
+			name := object.kind + " " + object.typeName + " " + argument
+			if !isText || seen[name] || argument != "id" && !strings.HasSuffix(argument, "_id") && (argument != "email" || object.kind != "data") {
+				continue
+			}
+			seen[name] = true
+			other := id[:len(id)-1] + "0"
+			if other == id {
+				other = id[:len(id)-1] + "1"
+			}
+			out := acctest.NewProcess(t, o.Env, nil).Use(object.kind, object.typeName, with(config, argument, other))
+			if refuses := out.Refuses(regexp.MustCompile("^"+argument+"$"), ""); refuses == (noSuchID[name] != "") || refuses && (len(out.Errors) > 1 || !remedy.MatchString(out.Text())) {
+				t.Errorf("%s: %s", name, out)
+			}
+		}
+	})
+	for name := range noSuchID {
+		if !seen[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
+// A name that an object outside Terraform has is refused: a create makes no second one, and a rename changes nothing.
+func TestResource_nameTaken(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		at := "name"
+		if r.Least[at] == nil {
+			at = "name_prefix"
+		}
+		if r.Least[at] != "$name" {
+			return
+		}
+		created, renamed := o.In(r.Least), o.In(r.Changed)
+		_, i := o.Created(t, r.Type, created)
+		o.MustNotCreate(t, r.Type, created, at, "already exists", "Nothing was created.", "terraform import ADDRESS "+importID(t, r, i))
+		check.Is(t, "objects with the name", len(o.Find(r.Listing)), 1)
+		if renamed[at] == created[at] {
+			return
+		}
+		o.Created(t, r.Type, renamed)
+		o.Apply(t, i, renamed).MustFail(t, at, "409", "Another", "has this name", "choose another name")
+		check.Is(t, "the name in the state", i.Attribute(at), created[at].(string))
+		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
+	})
+}
+
+// importID returns the import ID of a resource.
+func importID(t *testing.T, r specimens.Resource, i *acctest.Instance) string {
+	t.Helper()
+	return regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(cmp.Or(r.ImportID, "{id}"), func(name string) string { return i.Attribute(strings.Trim(name, "{}")) })
+}
