@@ -86,9 +86,9 @@ func (l *Listing[T]) objects(ctx context.Context, key string) (*Objects[T], erro
 
 // Get returns one object: the first one of a collection from single, because that costs less than a listing, and the others from
 // GetListed.
-func (l *Listing[T]) Get(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
+func (l *Listing[T]) Get(ctx context.Context, key, id string, single func(ctx context.Context, id string) (*T, error)) (*T, error) {
 	if l.isFirstRead(key) {
-		found, err := single(ctx)
+		found, err := single(ctx, id)
 		return found, Gone(err)
 	}
 	return l.GetListed(ctx, key, id, single)
@@ -107,12 +107,12 @@ func (l *Listing[T]) isFirstRead(key string) bool {
 
 // GetListed returns one object from the shared listing or, if that lacks it or is refused, from single. If single returns 404, the error
 // is a *MissingError.
-func (l *Listing[T]) GetListed(ctx context.Context, key, id string, single func(context.Context) (*T, error)) (*T, error) {
+func (l *Listing[T]) GetListed(ctx context.Context, key, id string, single func(ctx context.Context, id string) (*T, error)) (*T, error) {
 	found, err := l.Lookup(ctx, key, id)
 	if found != nil || err != nil && !CannotList(err) {
 		return found, err
 	}
-	found, err = single(ctx)
+	found, err = single(ctx, id)
 	return found, Gone(err)
 }
 

@@ -40,7 +40,7 @@ func (s *source) list(context.Context, string) ([]thing, error) {
 	return s.things, s.err
 }
 
-func (s *source) get(context.Context) (*thing, error) {
+func (s *source) get(context.Context, string) (*thing, error) {
 	s.gets.Add(1)
 	return &thing{state: "alone"}, nil
 }
@@ -122,7 +122,7 @@ func TestListing_notFound(t *testing.T) {
 			s.err = tc.listErr
 			sh := s.shared(clock.NewFake(time.Now()))
 			mustGet(t, sh, s, "", "0") // The next read lists.
-			got, err := sh.Get(t.Context(), "", tc.id, func(context.Context) (*thing, error) { return nil, tc.single })
+			got, err := sh.Get(t.Context(), "", tc.id, func(context.Context, string) (*thing, error) { return nil, tc.single })
 			if !tc.want(err) || (err == nil) != (got != nil) {
 				t.Errorf("got %+v, %v", got, err)
 			}

@@ -80,7 +80,7 @@ func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, 
 // Get reads one computer. Reads in a short time share one listing of the account's computers. Steps are set only if the
 // computer is from a listing. If it does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id, account string) (*Computer, error) {
-	found, err := c.listings.Get(ctx, account, id, func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) })
+	found, err := c.listings.Get(ctx, account, id, c.GetUncached)
 	return found, c.missing(ctx, account, err)
 }
 
@@ -176,11 +176,10 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 // which is success if the computer matches the request. Account is the service account that owns the computer; empty is the
 // caller.
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
-	get := func(ctx context.Context) (*Computer, error) { return c.GetUncached(ctx, id) }
 	r := transport.Patch("updateComputer", "/api/v0/computers/{computerId}", id).With(body)
 	var updated *Computer
 	send := func() (err error) {
-		updated, err = transport.PatchObject(ctx, c.conn, r, "computer", id, get)
+		updated, err = transport.PatchObject(ctx, c.conn, r, "computer", id, c.GetUncached)
 		return err
 	}
 	var err error
@@ -190,7 +189,7 @@ func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequ
 		err = send()
 	}
 	if transport.IsConflict(err) {
-		if present, readErr := get(ctx); readErr == nil && body.matches(present) {
+		if present, readErr := c.GetUncached(ctx, id); readErr == nil && body.matches(present) {
 			updated, err = present, nil
 		}
 	}

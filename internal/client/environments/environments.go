@@ -89,7 +89,7 @@ func (c *Client) listWithDefault(ctx context.Context, account string) (found []E
 // Get reads one environment. Reads in a short time share one listing; only a failed environment needs its own request. If the
 // environment does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
-	found, err := c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Environment, error) { return c.GetUncached(ctx, id) })
+	found, err := c.listings.Get(ctx, collection.Organization, id, c.GetUncached)
 	if err != nil {
 		return nil, err
 	}

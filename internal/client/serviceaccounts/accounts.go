@@ -79,7 +79,7 @@ func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
 
 // Get reads one account. Reads in a short time share one listing. If the account does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id string) (*Account, error) {
-	return c.accounts.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) })
+	return c.accounts.Get(ctx, collection.Organization, id, c.getUncached)
 }
 
 func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
@@ -109,8 +109,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 // Update changes the fields that are set in body.
 func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Account, error) {
 	r := transport.Patch("updateServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id).With(body)
-	read := func(ctx context.Context) (*Account, error) { return c.getUncached(ctx, id) }
-	updated, err := transport.PatchObject(ctx, c.conn, r, "serviceAccount", id, read)
+	updated, err := transport.PatchObject(ctx, c.conn, r, "serviceAccount", id, c.getUncached)
 	return c.ledger.AfterWrite(collection.Organization, updated, err)
 }
 

@@ -105,7 +105,7 @@ func (c *Client) Listed(ctx context.Context, id, computer string) (*Session, err
 // have the settings. If it is not listed, it is read alone. If it does not exist, the error is a *MissingError, which is new if the
 // session was created a moment ago.
 func (c *Client) Get(ctx context.Context, id, computer string, createdAt time.Time) (*Session, error) {
-	return c.listings.GetListed(ctx, computer, id, func(ctx context.Context) (*Session, error) {
+	return c.listings.GetListed(ctx, computer, id, func(ctx context.Context, id string) (*Session, error) {
 		if !collection.IsYoung(cmp.Or(c.conn.ServiceTime(), c.conn.Clock.Now()), createdAt) {
 			return c.anywhere(ctx, id, computer)
 		}
@@ -207,7 +207,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 func (c *Client) Update(ctx context.Context, id, computer string, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
 	r := transport.Patch("updateSession", route, id).With(map[string]*Settings{"sessionSettings": settings})
-	read := func(ctx context.Context) (*Session, error) {
+	read := func(ctx context.Context, id string) (*Session, error) {
 		c.invalidate(computer)
 		return c.GetNow(ctx, id, computer)
 	}

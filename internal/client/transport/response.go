@@ -42,7 +42,7 @@ func CallCreate[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Reque
 
 // PatchObject updates the object with the given ID. If the response has no object, PatchObject reads the object with read. What differs
 // then is drift, like any other difference between the service and the request.
-func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, noun, id string, read func(context.Context) (*T, error)) (*T, error) {
+func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Request, noun, id string, read func(ctx context.Context, id string) (*T, error)) (*T, error) {
 	response, err := c.Exchange(ctx, r, EmptyOrJSON)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func PatchObject[T any, P wire.RecordOf[T]](ctx context.Context, c *Conn, r Requ
 	}
 	ctx, cancel := PastCancel(ctx)
 	defer cancel()
-	if updated, err = read(ctx); err != nil {
+	if updated, err = read(ctx, id); err != nil {
 		return nil, fmt.Errorf("%w (the response to %s has no object, so the provider read the object back)", err, r.Op.Name)
 	}
 	return updated, nil

@@ -49,7 +49,9 @@ func TestPatchObject_readsBack(t *testing.T) {
 				}
 				clienttest.RespondJSON(w, 200, tc.stored)
 			})
-			read := func(ctx context.Context) (*sample, error) { return CallObject[sample](ctx, c, aRead, "thing", "t1") }
+			read := func(ctx context.Context, id string) (*sample, error) {
+				return CallObject[sample](ctx, c, aRead, "thing", id)
+			}
 			got, err := PatchObject(t.Context(), c, aChange, "thing", "t1", read)
 			if (err == nil) != (tc.wantErr == "") || err == nil && got.Name != "new" {
 				t.Errorf("got %+v, %v", got, err)

@@ -156,7 +156,7 @@ func (c *Client) list(ctx context.Context, repoURL string) ([]Run, error) {
 // Get reads one run. Reads in a short time share the listing of the newest runs; an older run is read alone. If the run does not
 // exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id string) (*Run, error) {
-	return c.listings.Get(ctx, collection.Organization, id, func(ctx context.Context) (*Run, error) { return c.GetUncached(ctx, id) })
+	return c.listings.Get(ctx, collection.Organization, id, c.GetUncached)
 }
 
 // GetUncached reads one run alone. Only this response has the video overview.
