@@ -44,7 +44,7 @@ func TestTroubleshooting_summaries(t *testing.T) {
 		t.Fatalf("the code has %d summaries", len(inCode))
 	}
 	// The code puts these together at run time, for several objects.
-	known := map[string]bool{"Cannot import computer": true, "Cannot import computer yet": true, "Service account is ambiguous": true, "Cannot destroy protected computer": true, "Global usage limit is not set": true}
+	known := map[string]bool{"Cannot import computer": true, "Cannot import computer yet": true, "Service account is ambiguous": true, "Service account not found": true, "Cannot destroy protected computer": true, "Global usage limit is not set": true}
 	for _, found := range inCode {
 		summary := atRunTime.Replace(found[1])
 		if noSummary.MatchString(found[0]) {

@@ -14,9 +14,9 @@ import (
 //
 // Nothing is sent if the name stays taken while the collection waits; see patience. After a lost response, the object is the only new one
 // that has the name and matches the request. Creations with one name run one after the other, because neither would see the other's object.
-func Named[T any](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, error) {
+func Named[T any, P wire.RecordOf[T]](ctx context.Context, l *Ledger[T], o NamedObject[T]) (*T, error) {
 	if o.HasName == nil {
-		o.HasName = func(object *T) bool { return wire.SameText(l.ref(object).Name, o.Name) }
+		o.HasName = wire.HasName[T, P](o.Name)
 	}
 	unlock, err := l.Lock(ctx, o.Key, o.Name)
 	if err != nil {

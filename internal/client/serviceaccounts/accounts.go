@@ -67,11 +67,6 @@ func (c *Client) List(ctx context.Context) ([]Account, error) {
 	return all, err
 }
 
-// ListNamed returns the accounts with a name from the same listing.
-func (c *Client) ListNamed(ctx context.Context, name string) ([]Account, error) {
-	return c.accounts.Find(ctx, collection.Organization, isNamed(name))
-}
-
 func (c *Client) list(ctx context.Context, _ string) ([]Account, error) {
 	r := transport.Get("listServiceAccounts", "/api/v0/service-accounts")
 	return transport.CallList[Account](ctx, c.conn, r, "serviceAccounts", nil)
@@ -85,10 +80,6 @@ func (c *Client) Get(ctx context.Context, id string) (*Account, error) {
 func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
 	r := transport.Get("getServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id)
 	return transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", id)
-}
-
-func isNamed(name string) func(*Account) bool {
-	return func(a *Account) bool { return wire.SameText(a.Name, name) }
 }
 
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are

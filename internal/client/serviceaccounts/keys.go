@@ -70,7 +70,7 @@ func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKe
 	if err != nil {
 		return nil, c.GoneWithAccount(ctx, accountID, err)
 	}
-	return before.Find(hasName(name)), nil
+	return before.Find(wire.HasName[APIKey](name)), nil
 }
 
 func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, error) {
@@ -103,8 +103,4 @@ func (c *Client) RevokeExistingKey(ctx context.Context, accountID, keyID string)
 		return err
 	}
 	return collection.Gone(err)
-}
-
-func hasName(name string) func(*APIKey) bool {
-	return func(k *APIKey) bool { return wire.SameText(k.Name, name) }
 }

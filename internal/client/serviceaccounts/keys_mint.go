@@ -73,7 +73,7 @@ func (c *Client) CreateKeyAmongOthers(ctx context.Context, n NewAPIKey) (*Minted
 // error, because nobody asked for its rotation.
 func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*MintedAPIKey, error) {
 	return c.createKey(ctx, n, old, func(k *keyCreation, ctx context.Context) (*MintedAPIKey, error) {
-		if !old.IsRevoked && k.oldLives(k.known.Find(hasName(n.Name))) {
+		if !old.IsRevoked && k.oldLives(k.known.Find(wire.HasName[APIKey](n.Name))) {
 			return k.rotate(ctx)
 		}
 		if old.IsRevoked {
@@ -111,7 +111,7 @@ func (c *Client) createKey(
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
-	return k.client.keyLedger.Relist(ctx, k.key.AccountID, hasName(k.key.Name))
+	return k.client.keyLedger.Relist(ctx, k.key.AccountID, wire.HasName[APIKey](k.key.Name))
 }
 
 func (k *keyCreation) oldLives(named []APIKey) bool {
@@ -153,7 +153,7 @@ func (k *keyCreation) rotate(ctx context.Context) (*MintedAPIKey, error) {
 
 // isOther reports whether a key with the name prevents a mint.
 func (k *keyCreation) isOther(key *APIKey) bool {
-	return hasName(k.key.Name)(key) && key.IsLive(k.now()) && key.ID != k.old.ID && !slices.Contains(k.old.InGrace, key.ID)
+	return wire.HasName[APIKey](k.key.Name)(key) && key.IsLive(k.now()) && key.ID != k.old.ID && !slices.Contains(k.old.InGrace, key.ID)
 }
 
 // replace mints a key in place of a dead one, or of none. It gives others time to be revoked.

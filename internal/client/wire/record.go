@@ -65,6 +65,11 @@ func Refs[T any, P RecordOf[T]](objects []T) []Ref {
 	return refs
 }
 
+// HasName returns whether an object has a name.
+func HasName[T any, P RecordOf[T]](name string) func(*T) bool {
+	return func(object *T) bool { return SameText(P(object).Ref().Name, name) }
+}
+
 // MissingIf returns the name of a field if it is missing; else nothing.
 func MissingIf(isMissing bool, field string) string {
 	if isMissing {

@@ -11,9 +11,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
@@ -97,6 +100,25 @@ func IDOrName() []datasource.ConfigValidator {
 	return []datasource.ConfigValidator{value.ExactlyOne("id", "name")}
 }
 
+// FindByIDOrName returns the object with an ID or, without one, the only object with a name.
+func FindByIDOrName[A any, P wire.RecordOf[A]](ctx context.Context, object string, id, name types.String,
+	get func(ctx context.Context, id string) (*A, error), list func(context.Context) ([]A, error),
+) (*A, error) {
+	if value.IsSet(id) {
+		found, err := get(ctx, id.ValueString())
+		if collection.IsGone(err) {
+			err = NoSuch("id", object, id.ValueString())
+		}
+		return found, err
+	}
+	all, err := list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named := collection.Filter(all, wire.HasName[A, P](name.ValueString()))
+	return OnlyNamed(object, name.ValueString(), named, func(a *A) string { return P(a).Ref().ID })
+}
+
 // OnlyNamed returns the only object with a name. If there is none or more than one, it returns an error that lists them.
 func OnlyNamed[A any](object, name string, found []A, id func(*A) string) (*A, error) {
 	switch len(found) {
@@ -121,6 +143,11 @@ type ObjectError struct {
 }
 
 func (f *ObjectError) Error() string { return f.Summary + ": " + f.Detail }
+
+// NoSuch is the error for an argument with an ID that no object has.
+func NoSuch(argument, object, id string) error {
+	return &ObjectError{path.Root(argument), title(object) + " not found", apierror.NoSuch(object, id)}
+}
 
 // OpenFile opens a regular file that a configuration names, and returns its size. What is, for example, "attachment".
 func OpenFile(at path.Path, what, name string) (*os.File, int64, error) {

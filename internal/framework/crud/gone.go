@@ -15,6 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -144,8 +145,8 @@ func objectsNamed(ctx context.Context, c *client.Client, object, name string) []
 		found, _ := c.Environments.Find(ctx, "", func(e *environments.Environment) bool { return e.Name == name })
 		return wire.Refs(found)
 	case "service account":
-		found, _ := c.ServiceAccounts.ListNamed(ctx, name)
-		return wire.Refs(found)
+		found, _ := c.ServiceAccounts.List(ctx)
+		return wire.Refs(collection.Filter(found, wire.HasName[serviceaccounts.Account](name)))
 	}
 	return nil
 }

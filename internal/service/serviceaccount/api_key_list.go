@@ -13,6 +13,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/serviceaccounts"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 )
 
@@ -57,7 +58,7 @@ func (config *apiKeyListConfig) accounts(ctx context.Context, c *client.Client) 
 	}
 	account, err := c.ServiceAccounts.Get(ctx, id)
 	if collection.IsGone(err) {
-		err = noSuchAccount("service_account_id", id)
+		err = crud.NoSuch("service_account_id", "service account", id)
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (config *apiKeyListConfig) keysOf(ctx context.Context, c *client.Client, ac
 	if err != nil {
 		return nil, err
 	}
-	sortNewestFirst(keys)
+	wire.SortNewestFirst(keys)
 	now := c.Conn.ServiceNow(ctx)
 	var listed []serviceaccounts.APIKey
 	for i, key := range keys {

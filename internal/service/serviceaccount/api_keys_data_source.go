@@ -1,7 +1,6 @@
 package serviceaccount
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -33,9 +32,9 @@ var APIKeysDataSource = crud.DataSource{
 	Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *apiKeysModel) error {
 		found, err := c.ServiceAccounts.ListKeys(ctx, m.ServiceAccountID.ValueString())
 		if collection.IsGone(err) {
-			return noSuchAccount("service_account_id", m.ServiceAccountID.ValueString())
+			return crud.NoSuch("service_account_id", "service account", m.ServiceAccountID.ValueString())
 		}
-		sortNewestFirst(found)
+		wire.SortNewestFirst(found)
 		m.APIKeys = results.RowsOf(apiKeyResults, found)
 		return err
 	}),
@@ -50,11 +49,4 @@ var apiKeyResults = results.Fields[*serviceaccounts.APIKey]{
 	"is_revoked":  results.Bool("Whether the key was revoked. Expired keys are not revoked, but do not work either.", func(k *serviceaccounts.APIKey) *bool { return &k.IsRevoked }),
 	"expires_at":  results.Time("When the key expires (RFC 3339, UTC). Null if never.", func(k *serviceaccounts.APIKey) time.Time { return k.ExpiresAt.Time() }),
 	"revoked_at":  results.Time("When the key was revoked (RFC 3339, UTC). Null if it is not revoked.", func(k *serviceaccounts.APIKey) time.Time { return k.RevokedAt.Time() }),
-}
-
-// sortNewestFirst sorts keys, because the API does not define their order and a different order would be drift.
-func sortNewestFirst(keys []serviceaccounts.APIKey) {
-	wire.Sort(keys, func(a, b *serviceaccounts.APIKey) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
 }
