@@ -18,7 +18,6 @@ type Client struct {
 	conn *transport.Conn
 
 	accounts *serviceaccounts.Client
-	listings *collection.Listing[Computer]
 	ledger   *create.Ledger[Computer]
 	polls    *collection.Poller[Computer]
 }
@@ -26,14 +25,13 @@ type Client struct {
 // New returns a client for computers.
 func New(conn *transport.Conn, accounts *serviceaccounts.Client) *Client {
 	c := &Client{conn: conn, accounts: accounts}
-	c.listings = collection.NewListing(conn.Clock, c.listForReads)
-	c.ledger = create.NewLedger(conn, c.listings)
+	c.ledger = create.NewLedger(conn, c.listForReads)
 	c.polls = collection.NewPoller(conn, collection.PollSource[Computer]{
 		Single: c.GetUncached,
 		Many: func(ctx context.Context, account string, _ []string) ([]Computer, error) {
 			return c.listForReads(ctx, account)
 		},
-		AfterWait: func(account string) { c.listings.Invalidate(account) },
+		AfterWait: func(account string) { c.ledger.Invalidate(account) },
 		Status:    (*Computer).reportedState,
 	})
 	return c
@@ -80,7 +78,7 @@ func (c *Client) listForReads(ctx context.Context, account string) ([]Computer, 
 // Get reads one computer. Reads in a short time share one listing of the account's computers. Steps are set only if the
 // computer is from a listing. If it does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id, account string) (*Computer, error) {
-	found, err := c.listings.Get(ctx, account, id, c.GetUncached)
+	found, err := c.ledger.Get(ctx, account, id, c.GetUncached)
 	return found, c.missing(ctx, account, err)
 }
 
@@ -97,17 +95,17 @@ func (c *Client) missing(ctx context.Context, account string, err error) error {
 
 // Peek returns a computer from the listing that reads share now, without a request, or nil.
 func (c *Client) Peek(ctx context.Context, id, account string) *Computer {
-	return c.listings.Peek(ctx, account, id)
+	return c.ledger.Peek(ctx, account, id)
 }
 
 // LookupWithSteps returns a computer with its steps from the listing that reads of the account's computers share, or nil.
 func (c *Client) LookupWithSteps(ctx context.Context, id, account string) (*Computer, error) {
-	return c.listings.Lookup(ctx, account, id)
+	return c.ledger.Lookup(ctx, account, id)
 }
 
 // GetWithSteps reads one computer with its provisioning steps, which only listings and getComputerByName return.
 func (c *Client) GetWithSteps(ctx context.Context, id string) (*Computer, error) {
-	found, err := c.listings.Lookup(ctx, "", id)
+	found, err := c.ledger.Lookup(ctx, "", id)
 	if found != nil || err != nil && !collection.CannotList(err) {
 		return found, err
 	}
@@ -115,7 +113,7 @@ func (c *Client) GetWithSteps(ctx context.Context, id string) (*Computer, error)
 	if err != nil || found.ServiceAccount() == "" {
 		return found, err
 	}
-	listed, err := c.listings.Lookup(ctx, found.ServiceAccount(), id)
+	listed, err := c.ledger.Lookup(ctx, found.ServiceAccount(), id)
 	if err == nil && listed == nil {
 		return found, nil
 	}
@@ -128,7 +126,7 @@ func (c *Client) CompleteOwner(ctx context.Context, found *Computer) error {
 		found.IsCallers = true
 		return nil
 	}
-	callers, err := c.listings.Lookup(ctx, "", found.ID)
+	callers, err := c.ledger.Lookup(ctx, "", found.ID)
 	found.IsCallers = callers != nil
 	return err
 }
@@ -216,7 +214,7 @@ func (c *Client) RecordActivity(ctx context.Context, id string) (time.Time, erro
 
 // InstallDeps starts an installation of dependencies. The service returns 409 while one runs.
 func (c *Client) InstallDeps(ctx context.Context, id string) (*Computer, error) {
-	defer c.listings.InvalidateAll()
+	defer c.ledger.InvalidateAll()
 	r := transport.Post("installComputerDeps", "/api/v0/computers/{computerId}/install-deps", id)
 	return transport.CallObject[Computer](ctx, c.conn, r, "computer", id)
 }
@@ -260,7 +258,7 @@ func (c *Client) Refresh(ctx context.Context, id string) (*RefreshResult, error)
 
 // Restart resumes a managed computer and reports whether it had to be restarted.
 func (c *Client) Restart(ctx context.Context, id string) (bool, error) {
-	defer c.listings.InvalidateAll()
+	defer c.ledger.InvalidateAll()
 	response, err := transport.Call[struct {
 		WasRestarted bool `json:"wasRestarted"`
 	}](ctx, c.conn, transport.Post("restartComputer", "/api/v0/computers/{computerId}/restart", id).Repeatable())
@@ -272,14 +270,10 @@ func (c *Client) Restart(ctx context.Context, id string) (bool, error) {
 
 // ListOwned lists all computers of a service account, including unlisted ones. It shares the listing of the reads.
 func (c *Client) ListOwned(ctx context.Context, account string) ([]Computer, error) {
-	return c.listings.All(ctx, account)
+	return c.ledger.All(ctx, account)
 }
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage computers.
 func (c *Client) CheckAccess(ctx context.Context, account string) error {
-	purpose := "computers"
-	if account != "" {
-		purpose = "computers of service accounts"
-	}
-	return c.ledger.CheckAccess(ctx, purpose, account)
+	return c.ledger.CheckAccess(ctx, account)
 }

@@ -53,7 +53,7 @@ func fleetRefs(found []Computer, prefix, account string) []wire.Ref {
 
 // ListFleet returns the account's computers named "<prefix>-<number>".
 func (c *Client) ListFleet(ctx context.Context, prefix, account string) ([]Computer, error) {
-	found, err := c.listings.Find(ctx, account, inFleet(prefix))
+	found, err := c.ledger.Find(ctx, account, inFleet(prefix))
 	return found, c.accounts.GoneWithAccount(ctx, account, err)
 }
 
@@ -62,7 +62,7 @@ func (c *Client) GetMany(ctx context.Context, account string, ids []string) ([]C
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	if _, err := c.listings.All(ctx, account); err != nil && !collection.CannotList(err) {
+	if _, err := c.ledger.All(ctx, account); err != nil && !collection.CannotList(err) {
 		return nil, err
 	}
 	found := make([]*Computer, len(ids))
@@ -124,7 +124,7 @@ func (c *Client) CreateFleet(ctx context.Context, body BulkCreateRequest, member
 			c.ledger.Wrote(account, &batch[i])
 		}
 		if created = append(created, batch...); err != nil {
-			c.listings.Invalidate(account)
+			c.ledger.Invalidate(account)
 			return created, err
 		}
 	}

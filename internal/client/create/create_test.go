@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/clienttest/areatest"
-	"github.com/agentyard/terraform-provider-agentyard/internal/client/collection"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/create"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
@@ -35,17 +34,16 @@ func (t *thing) MissingField() string { return "" }
 
 // things is a client that creates red things.
 type things struct {
-	conn    *transport.Conn
-	listing *collection.Listing[thing]
-	ledger  *create.Ledger[thing]
-	sends   *create.Sends[thing]
+	conn   *transport.Conn
+	ledger *create.Ledger[thing]
+	sends  *create.Sends[thing]
 }
 
 func newThings(conn *transport.Conn) *things {
-	listing := collection.NewListing(conn.Clock, func(ctx context.Context, _ string) ([]thing, error) {
+	ledger := create.NewLedger(conn, func(ctx context.Context, _ string) ([]thing, error) {
 		return transport.CallList[thing](ctx, conn, transport.Get("listThings", "/api/v0/environments"), "things", nil)
 	})
-	return &things{conn: conn, listing: listing, ledger: create.NewLedger(conn, listing), sends: create.NewSends[thing](conn)}
+	return &things{conn: conn, ledger: ledger, sends: create.NewSends[thing](conn)}
 }
 
 func (c *things) create(ctx context.Context, name string) (*thing, error) {
@@ -146,7 +144,7 @@ func TestNamed(t *testing.T) {
 			}
 			rec.WantCount(t, http.MethodPost, map[bool]int{true: 0, false: 1}[tc.isNotSent])
 			listings := rec.Count(http.MethodGet)
-			if _, err := c.listing.All(t.Context(), ""); err != nil || (rec.Count(http.MethodGet) == listings) != tc.isNotSent {
+			if _, err := c.ledger.All(t.Context(), ""); err != nil || (rec.Count(http.MethodGet) == listings) != tc.isNotSent {
 				t.Errorf("%d listings, then %d for a read: %v", listings, rec.Count(http.MethodGet), err)
 			}
 			var taken *create.ExistsError

@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -13,13 +14,14 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// Ledger is what this process knows about the objects of a collection when it creates another one: the latest listing, and what it
-// created, updated, and deleted itself. So a creation needs no request of its own. It lacks what others wrote since the listing.
+// Ledger is the Listing that reads share, and what this process knows about the objects of a collection when it creates another one: the
+// latest listing, and what it created, updated, and deleted itself. So a creation needs no request of its own. It lacks what others wrote
+// since the listing.
 type Ledger[T any] struct {
-	listing *collection.Listing[T]
-	conn    *transport.Conn
-	ref     func(*T) wire.Ref
-	refs    func([]T) []wire.Ref
+	*collection.Listing[T]
+	conn *transport.Conn
+	ref  func(*T) wire.Ref
+	refs func([]T) []wire.Ref
 	// locks has a lock for each name under which an object is being created.
 	locks collection.Locks
 
@@ -38,15 +40,16 @@ type record[T any] struct {
 	patienceSince time.Time
 }
 
-// NewLedger returns a Ledger beside the listing that reads share.
-func NewLedger[T any, P wire.RecordOf[T]](c *transport.Conn, l *collection.Listing[T]) *Ledger[T] {
+// NewLedger returns an empty Ledger. List requests a whole collection.
+func NewLedger[T any, P wire.RecordOf[T]](c *transport.Conn, list func(ctx context.Context, key string) ([]T, error)) *Ledger[T] {
 	ref := func(object *T) wire.Ref { return P(object).Ref() }
-	return &Ledger[T]{listing: l, conn: c, ref: ref, refs: wire.Refs[T, P], records: map[string]*record[T]{}}
+	return &Ledger[T]{Listing: collection.NewListing[T, P](c.Clock, list), conn: c, ref: ref, refs: wire.Refs[T, P], records: map[string]*record[T]{}}
 }
 
-// CheckAccess checks during a plan that objects can be created, once for each purpose. A creation needs the same listing, so this adds no
-// request.
-func (l *Ledger[T]) CheckAccess(ctx context.Context, purpose, key string) error {
+// CheckAccess checks during a plan that objects can be created, once for the organization and once for all owners in it. A creation needs
+// the same listing, so this adds no request.
+func (l *Ledger[T]) CheckAccess(ctx context.Context, key string) error {
+	purpose := fmt.Sprintf("%s of an owner: %t", l.ref(new(T)).Object, key != collection.Organization)
 	return l.conn.CheckOnce(ctx, purpose, func(ctx context.Context) error {
 		_, err := l.View(ctx, key)
 		return err
@@ -83,7 +86,7 @@ func (l *Ledger[T]) start(ctx context.Context, key string, maxAge time.Duration)
 	defer l.mu.Unlock()
 	k := l.of(key)
 	if k.listed == nil || k.listed.IsRead() && l.conn.Clock.Now().Sub(k.listed.ReadAt()) >= maxAge {
-		k.listed = l.listing.Start(ctx, key, maxAge)
+		k.listed = l.Start(ctx, key, maxAge)
 	}
 	return k.listed
 }
@@ -117,7 +120,7 @@ func (v View[T]) CannotBeNew(id string) bool {
 // Relist lists a collection again, and returns the listed objects that are wanted. What this process has written itself does not count
 // there: after a 409 or a lost response, only the service can say what there is.
 func (l *Ledger[T]) Relist(ctx context.Context, key string, isWanted func(*T) bool) ([]T, error) {
-	l.listing.Invalidate(key)
+	l.Invalidate(key)
 	l.mu.Lock()
 	l.of(key).listed = nil
 	l.mu.Unlock()
@@ -147,7 +150,7 @@ func (l *Ledger[T]) Begin(key string) {
 
 // Wrote records an object that this process created or updated, and drops the listing without it.
 func (l *Ledger[T]) Wrote(key string, object *T) {
-	l.listing.Invalidate(key)
+	l.Invalidate(key)
 	kept := *object
 	l.write(key, l.ref(object).ID, &kept)
 }
@@ -155,7 +158,7 @@ func (l *Ledger[T]) Wrote(key string, object *T) {
 // AfterWrite records the outcome of a request that was sent to create or update an object.
 func (l *Ledger[T]) AfterWrite(key string, object *T, err error) (*T, error) {
 	if err != nil {
-		l.listing.Invalidate(key)
+		l.Invalidate(key)
 		return nil, err
 	}
 	l.Wrote(key, object)
@@ -165,7 +168,7 @@ func (l *Ledger[T]) AfterWrite(key string, object *T, err error) (*T, error) {
 // AfterDelete records the outcome of a request that deletes an object. One that was gone before does not require another listing.
 func (l *Ledger[T]) AfterDelete(key, id string, err error) error {
 	if !collection.IsGone(err) {
-		l.listing.Invalidate(key)
+		l.Invalidate(key)
 	}
 	if err == nil || collection.IsGone(err) {
 		l.write(key, id, nil)

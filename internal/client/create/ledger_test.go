@@ -51,7 +51,7 @@ func (s *source) list(context.Context, string) ([]thing, error) {
 func (s *source) ledger(clk clock.Clock) *Ledger[thing] { return ledgerOf(clk, s.list) }
 
 func ledgerOf(clk clock.Clock, list func(context.Context, string) ([]thing, error)) *Ledger[thing] {
-	return NewLedger(&transport.Conn{Clock: clk}, collection.NewListing(clk, list))
+	return NewLedger(&transport.Conn{Clock: clk}, list)
 }
 
 func mustKnow(t *testing.T, ledger *Ledger[thing]) View[thing] {
@@ -122,7 +122,7 @@ func TestLedger_countsTheAgeOfAListingFromItsRead(t *testing.T) {
 	t.Parallel()
 	s, clk := newSource(1), clock.NewFake(time.Now())
 	ledger := s.ledger(clk)
-	if _, err := ledger.listing.All(t.Context(), ""); err != nil {
+	if _, err := ledger.All(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	for listings, pass := range []time.Duration{collection.FreshFor - 1, 1} {
@@ -161,16 +161,16 @@ func TestLedger_beginsAndShrinksWithoutAListing(t *testing.T) {
 		t.Errorf("%v after %d listings", got, s.lists.Load())
 	}
 	ledger.Wrote("", &thing{"1", "a"})
-	if _, err := ledger.listing.All(t.Context(), ""); err != nil {
+	if _, err := ledger.All(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	_ = ledger.AfterDelete("", "1", &collection.MissingError{Err: &transport.APIError{Status: 404}})
 	check.Is(t, "known of what is gone", len(mustKnow(t, ledger).Find(isIn("a"))), 0)
-	if _, err := ledger.listing.All(t.Context(), ""); err != nil || s.lists.Load() != 1 {
+	if _, err := ledger.All(t.Context(), ""); err != nil || s.lists.Load() != 1 {
 		t.Errorf("%d listings, %v", s.lists.Load(), err)
 	}
 	_ = ledger.AfterDelete("", "1", &transport.APIError{Status: 500})
-	if _, err := ledger.listing.All(t.Context(), ""); err != nil || s.lists.Load() != 2 {
+	if _, err := ledger.All(t.Context(), ""); err != nil || s.lists.Load() != 2 {
 		t.Errorf("after a failure: %d listings, %v", s.lists.Load(), err)
 	}
 }

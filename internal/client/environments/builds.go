@@ -152,7 +152,7 @@ func (c *Client) StartBuild(ctx context.Context, id, before string) (buildID str
 // change sends a request that may start a build, and returns the build's ID, or empty: the response to a repeated request names none,
 // and that of createEnvironmentBuild is not documented.
 func (c *Client) change(ctx context.Context, id string, r transport.Request) (string, error) {
-	defer c.listings.InvalidateAll()
+	defer c.ledger.InvalidateAll()
 	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
 	if err != nil {
 		return "", err
@@ -169,7 +169,7 @@ func (c *Client) change(ctx context.Context, id string, r transport.Request) (st
 
 // CancelBuild cancels a build. For a build that is not running, the service returns 409. After a lost response, that is success.
 func (c *Client) CancelBuild(ctx context.Context, id, buildID string) error {
-	defer c.listings.InvalidateAll()
+	defer c.ledger.InvalidateAll()
 	err := c.conn.CallIgnoringBody(ctx, transport.Post("cancelEnvironmentBuild", "/api/v0/environments/{environmentId}/builds/{buildId}/cancel", id, buildID).Repeatable())
 	if transport.IsConflict(err) && transport.IsRepeated(err) {
 		return nil

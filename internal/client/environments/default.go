@@ -14,7 +14,7 @@ import (
 // Default returns the ID of the organization's default environment, or empty, from the listing that List and Get share. An empty account
 // is the API key's owner.
 func (c *Client) Default(ctx context.Context, account string) (string, error) {
-	all, err := c.listings.All(ctx, account)
+	all, err := c.ledger.All(ctx, account)
 	switch {
 	case err != nil:
 		return "", err
@@ -33,7 +33,7 @@ func (c *Client) DefaultUncached(ctx context.Context) (string, error) {
 
 // SetDefault makes an environment the organization's default.
 func (c *Client) SetDefault(ctx context.Context, id string) error {
-	defer c.listings.InvalidateAll()
+	defer c.ledger.InvalidateAll()
 	r := transport.Put("setDefaultEnvironment", "/api/v0/environments/default").With(map[string]string{"environmentId": id})
 	response, err := c.conn.Exchange(ctx, r, transport.EmptyOrJSON)
 	var said struct {
@@ -50,7 +50,7 @@ func (c *Client) SetDefault(ctx context.Context, id string) error {
 func (c *Client) ProvisionDefault(ctx context.Context) (string, error) {
 	r := transport.Post("provisionDefaultEnvironment", "/api/v0/environments/default").Repeatable()
 	err := c.conn.CallIgnoringBody(ctx, r)
-	c.listings.InvalidateAll()
+	c.ledger.InvalidateAll()
 	if err != nil && !transport.IsAmbiguous(err) {
 		return "", err
 	}

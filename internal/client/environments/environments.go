@@ -21,7 +21,6 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	listings   *collection.Listing[Environment]
 	ledger     *create.Ledger[Environment]
 	buildPolls *collection.Poller[BuildStatus]
 	sources    *memo.Memo[*SourceOptions]
@@ -30,12 +29,11 @@ type Client struct {
 // New returns a client for environments and their builds.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn, sources: memo.New[*SourceOptions](conn.Clock, 0)}
-	c.listings = collection.NewListing(conn.Clock, c.list)
-	c.ledger = create.NewLedger(conn, c.listings)
+	c.ledger = create.NewLedger(conn, c.list)
 	c.buildPolls = collection.NewPoller(conn, collection.PollSource[BuildStatus]{
 		Single:    c.singleBuildStatus,
 		Many:      c.BuildStatuses,
-		AfterWait: func(string) { c.listings.InvalidateAll() },
+		AfterWait: func(string) { c.ledger.InvalidateAll() },
 		Status:    func(build *BuildStatus) string { return build.EnvironmentStatus },
 	})
 	return c
@@ -44,14 +42,14 @@ func New(conn *transport.Conn) *Client {
 // List returns the environments that the API key can see, or those of a service account, ordered by name. Calls in a short
 // time share one listing.
 func (c *Client) List(ctx context.Context, account string) ([]Environment, error) {
-	all, err := c.listings.All(ctx, account)
+	all, err := c.ledger.All(ctx, account)
 	wire.SortByName(all)
 	return all, err
 }
 
 // Find returns the environments that are wanted, from the same listing.
 func (c *Client) Find(ctx context.Context, account string, isWanted func(*Environment) bool) ([]Environment, error) {
-	return c.listings.Find(ctx, account, isWanted)
+	return c.ledger.Find(ctx, account, isWanted)
 }
 
 func (c *Client) list(ctx context.Context, account string) ([]Environment, error) {
@@ -89,7 +87,7 @@ func (c *Client) listWithDefault(ctx context.Context, account string) (found []E
 // Get reads one environment. Reads in a short time share one listing; only a failed environment needs its own request. If the
 // environment does not exist, the error is a *MissingError.
 func (c *Client) Get(ctx context.Context, id string) (*Environment, error) {
-	found, err := c.listings.Get(ctx, collection.Organization, id, c.GetUncached)
+	found, err := c.ledger.Get(ctx, collection.Organization, id, c.GetUncached)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +147,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Environment, 
 		},
 		IsWanted: body.isWanted,
 	})
-	c.listings.InvalidateAll() // Also those of accounts; Named drops only the organization's.
+	c.ledger.InvalidateAll() // Also those of accounts; Named drops only the organization's.
 	return created, err
 }
 
@@ -175,7 +173,7 @@ func (c *Client) Update(ctx context.Context, id, scope string, body UpdateReques
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage environments.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.ledger.CheckAccess(ctx, "environments", collection.Organization)
+	return c.ledger.CheckAccess(ctx, collection.Organization)
 }
 
 // deleteRetryTime is how long a deletion is retried after a 409.
@@ -185,7 +183,7 @@ const deleteRetryTime = 30 * time.Second
 // a 409, Delete cancels a running build and retries. The build of a default beside others is not canceled, because the
 // deletion would still be refused. If the environment is already gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
-	defer c.listings.InvalidateAll()
+	defer c.ledger.InvalidateAll()
 	r := transport.Delete("deleteEnvironment", "/api/v0/environments/{environmentId}", id)
 	err := c.conn.CallIgnoringBody(ctx, r)
 	if transport.IsConflict(err) {

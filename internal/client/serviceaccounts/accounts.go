@@ -14,19 +14,15 @@ import (
 type Client struct {
 	conn *transport.Conn
 
-	accounts  *collection.Listing[Account]
-	ledger    *create.Ledger[Account]
-	keys      *collection.Listing[APIKey]
-	keyLedger *create.Ledger[APIKey]
+	accounts *create.Ledger[Account]
+	keys     *create.Ledger[APIKey]
 }
 
 // New returns a client for service accounts and their API keys.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.accounts = collection.NewListing(conn.Clock, c.list)
-	c.ledger = create.NewLedger(conn, c.accounts)
-	c.keys = collection.NewListing(conn.Clock, c.listKeys)
-	c.keyLedger = create.NewLedger(conn, c.keys)
+	c.accounts = create.NewLedger(conn, c.list)
+	c.keys = create.NewLedger(conn, c.listKeys)
 	return c
 }
 
@@ -85,7 +81,7 @@ func (c *Client) getUncached(ctx context.Context, id string) (*Account, error) {
 // Create creates an account, and finds it after a lost response; see create.Named. The API does not say whether names are
 // unique, so if an account with the name exists, nothing is sent and the error is an *ExistsError.
 func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, error) {
-	return create.Named(ctx, c.ledger, create.NamedObject[Account]{
+	return create.Named(ctx, c.accounts, create.NamedObject[Account]{
 		Name: body.Name,
 		Key:  collection.Organization,
 		Send: func(ctx context.Context) (*Account, error) {
@@ -93,7 +89,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 			return transport.CallObject[Account](ctx, c.conn, r, "serviceAccount", wire.AnyID)
 		},
 		IsWanted:   func(a *Account) bool { return a.Description == body.Description },
-		OnAnswered: func(a *Account) { c.keyLedger.Begin(a.ID) },
+		OnAnswered: func(a *Account) { c.keys.Begin(a.ID) },
 	})
 }
 
@@ -101,14 +97,14 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Account, erro
 func (c *Client) Update(ctx context.Context, id string, body UpdateRequest) (*Account, error) {
 	r := transport.Patch("updateServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id).With(body)
 	updated, err := transport.PatchObject(ctx, c.conn, r, "serviceAccount", id, c.getUncached)
-	return c.ledger.AfterWrite(collection.Organization, updated, err)
+	return c.accounts.AfterWrite(collection.Organization, updated, err)
 }
 
 // Delete soft-deletes an account: its computers are torn down, and its keys stop authenticating. If the account is already
 // gone, the error is a *MissingError.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteServiceAccount", "/api/v0/service-accounts/{serviceAccountId}", id))
-	return c.ledger.AfterDelete(collection.Organization, id, collection.Gone(err))
+	return c.accounts.AfterDelete(collection.Organization, id, collection.Gone(err))
 }
 
 // GoneWithAccount turns the 404 for a list of what an account owns into a *MissingError if the account itself is gone: computers and keys
@@ -124,5 +120,5 @@ func (c *Client) GoneWithAccount(ctx context.Context, account string, err error)
 
 // CheckAccess checks during a plan that the key, its role, and base_url can manage service accounts and their keys.
 func (c *Client) CheckAccess(ctx context.Context) error {
-	return c.ledger.CheckAccess(ctx, "service accounts", collection.Organization)
+	return c.accounts.CheckAccess(ctx, collection.Organization)
 }

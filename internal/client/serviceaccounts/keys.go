@@ -66,7 +66,7 @@ func (c *Client) GetKey(ctx context.Context, accountID, keyID string) (*APIKey, 
 // KeysNamed returns the keys with a name, as this process knows them before a creation. It includes dead keys, except those that this
 // process revoked.
 func (c *Client) KeysNamed(ctx context.Context, accountID, name string) ([]APIKey, error) {
-	before, err := c.keyLedger.View(ctx, accountID)
+	before, err := c.keys.View(ctx, accountID)
 	if err != nil {
 		return nil, c.GoneWithAccount(ctx, accountID, err)
 	}
@@ -86,7 +86,7 @@ func (c *Client) listKeys(ctx context.Context, accountID string) ([]APIKey, erro
 func (c *Client) RevokeKey(ctx context.Context, accountID, keyID string) error {
 	r := transport.Post("revokeApiKey", "/api/v0/service-accounts/{serviceAccountId}/api-keys/{keyId}/revoke", accountID, keyID)
 	err := c.conn.CallIgnoringBody(ctx, r.Repeatable())
-	return c.keyLedger.AfterDelete(accountID, keyID, err)
+	return c.keys.AfterDelete(accountID, keyID, err)
 }
 
 // RevokeExistingKey revokes a key. If the key is gone, the error is a *MissingError. A key that is listed as live must not be taken for a

@@ -59,7 +59,7 @@ func (c *Client) CreateMissingKey(ctx context.Context, n NewAPIKey) (*MintedAPIK
 		if len(k.known.Find(k.isOther)) == 0 {
 			return k.mint(ctx)
 		}
-		others, err := k.client.keyLedger.Relist(ctx, n.AccountID, k.isOther) // What is known may be out of date.
+		others, err := k.client.keys.Relist(ctx, n.AccountID, k.isOther) // What is known may be out of date.
 		return k.mintUnless(ctx, others, err)
 	})
 }
@@ -93,12 +93,12 @@ func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*Minte
 func (c *Client) createKey(
 	ctx context.Context, n NewAPIKey, old Renewal, how func(*keyCreation, context.Context) (*MintedAPIKey, error),
 ) (*MintedAPIKey, error) {
-	unlock, err := c.keyLedger.Lock(ctx, n.AccountID, n.Name)
+	unlock, err := c.keys.Lock(ctx, n.AccountID, n.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	known, err := c.keyLedger.View(ctx, n.AccountID)
+	known, err := c.keys.View(ctx, n.AccountID)
 	if err != nil {
 		return nil, c.GoneWithAccount(ctx, n.AccountID, err)
 	}
@@ -111,7 +111,7 @@ func (c *Client) createKey(
 
 // keysNow lists the keys with the name again.
 func (k *keyCreation) keysNow(ctx context.Context) ([]APIKey, error) {
-	return k.client.keyLedger.Relist(ctx, k.key.AccountID, wire.HasName[APIKey](k.key.Name))
+	return k.client.keys.Relist(ctx, k.key.AccountID, wire.HasName[APIKey](k.key.Name))
 }
 
 func (k *keyCreation) oldLives(named []APIKey) bool {
@@ -158,7 +158,7 @@ func (k *keyCreation) isOther(key *APIKey) bool {
 
 // replace mints a key in place of a dead one, or of none. It gives others time to be revoked.
 func (k *keyCreation) replace(ctx context.Context) (*MintedAPIKey, error) {
-	known, others, err := k.client.keyLedger.UntilFree(ctx, k.key.AccountID, k.isOther)
+	known, others, err := k.client.keys.UntilFree(ctx, k.key.AccountID, k.isOther)
 	if err == nil {
 		k.known = known
 	}
@@ -259,7 +259,7 @@ func (k *keyCreation) send(ctx context.Context, r transport.Request) (*MintedAPI
 	if minted.CreatedAt == 0 && !response.At.IsZero() {
 		minted.CreatedAt = wire.Millis(response.At.UnixMilli())
 	}
-	k.client.keyLedger.Wrote(n.AccountID, &APIKey{
+	k.client.keys.Wrote(n.AccountID, &APIKey{
 		AccountID: n.AccountID, ID: minted.ID, Name: n.Name,
 		Fingerprint: minted.Fingerprint, CreatedAt: minted.CreatedAt, ExpiresAt: minted.ExpiresAt,
 	})
