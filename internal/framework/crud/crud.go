@@ -60,6 +60,7 @@ type ManagedResource interface {
 	resource.ResourceWithConfigure
 	resource.ResourceWithIdentity
 	resource.ResourceWithImportState
+	resource.ResourceWithModifyPlan // To report a wrong key, role, or URL.
 }
 
 // Resource sets the type name and client of a managed resource or a list resource. Embed it.

@@ -31,10 +31,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var (
-	_ crud.ManagedResource            = (*fleetResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*fleetResource)(nil)
-)
+var _ crud.ManagedResource = (*fleetResource)(nil)
 
 const (
 	defaultFleetTimeout       = 60 * time.Minute

@@ -26,7 +26,6 @@ import (
 
 var (
 	_ crud.ManagedResource                = (*computerResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*computerResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*computerResource)(nil)
 )
 

@@ -20,10 +20,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var (
-	_ crud.ManagedResource            = (*defaultEnvironmentResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*defaultEnvironmentResource)(nil)
-)
+var _ crud.ManagedResource = (*defaultEnvironmentResource)(nil)
 
 // NewDefaultEnvironmentResource returns the resource agentyard_default_environment.
 func NewDefaultEnvironmentResource() resource.Resource {

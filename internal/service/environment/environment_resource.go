@@ -28,7 +28,6 @@ import (
 
 var (
 	_ crud.ManagedResource                = (*environmentResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*environmentResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*environmentResource)(nil)
 )
 

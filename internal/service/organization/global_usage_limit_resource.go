@@ -15,10 +15,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
 )
 
-var (
-	_ crud.ManagedResource            = (*globalUsageLimitResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*globalUsageLimitResource)(nil)
-)
+var _ crud.ManagedResource = (*globalUsageLimitResource)(nil)
 
 // NewGlobalUsageLimitResource returns the resource agentyard_global_usage_limit.
 func NewGlobalUsageLimitResource() resource.Resource {

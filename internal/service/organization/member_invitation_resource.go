@@ -27,10 +27,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var (
-	_ crud.ManagedResource            = (*memberInvitationResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*memberInvitationResource)(nil)
-)
+var _ crud.ManagedResource = (*memberInvitationResource)(nil)
 
 // NewMemberInvitationResource returns the resource agentyard_member_invitation.
 func NewMemberInvitationResource() resource.Resource {

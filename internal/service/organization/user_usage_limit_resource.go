@@ -21,10 +21,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var (
-	_ crud.ManagedResource            = (*userUsageLimitResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*userUsageLimitResource)(nil)
-)
+var _ crud.ManagedResource = (*userUsageLimitResource)(nil)
 
 // NewUserUsageLimitResource returns the resource agentyard_user_usage_limit.
 func NewUserUsageLimitResource() resource.Resource {

@@ -27,7 +27,6 @@ import (
 
 var (
 	_ crud.ManagedResource                = (*userUsageLimitsResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*userUsageLimitsResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*userUsageLimitsResource)(nil)
 )
 

@@ -31,7 +31,6 @@ import (
 
 var (
 	_ crud.ManagedResource                = (*apiKeyResource)(nil)
-	_ resource.ResourceWithModifyPlan     = (*apiKeyResource)(nil)
 	_ resource.ResourceWithValidateConfig = (*apiKeyResource)(nil)
 )
 

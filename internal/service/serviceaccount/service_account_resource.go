@@ -25,10 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var (
-	_ crud.ManagedResource            = (*accountResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*accountResource)(nil)
-)
+var _ crud.ManagedResource = (*accountResource)(nil)
 
 // NewServiceAccountResource returns the resource agentyard_service_account.
 func NewServiceAccountResource() resource.Resource {

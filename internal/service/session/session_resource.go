@@ -25,10 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var (
-	_ crud.ManagedResource            = (*sessionResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*sessionResource)(nil)
-)
+var _ crud.ManagedResource = (*sessionResource)(nil)
 
 // createOptions put an unknown computer on computer_id.
 var createOptions = apierror.Options{

@@ -24,10 +24,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
 
-var (
-	_ crud.ManagedResource            = (*wikiRunResource)(nil)
-	_ resource.ResourceWithModifyPlan = (*wikiRunResource)(nil)
-)
+var _ crud.ManagedResource = (*wikiRunResource)(nil)
 
 var creationOptions = apierror.Options{
 	apierror.AtStatus{http.StatusForbidden: path.Root("repo_url"), http.StatusNotFound: path.Root("repo_url")},
