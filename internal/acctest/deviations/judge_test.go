@@ -21,6 +21,7 @@ import (
 var aliases = map[string][]string{
 	"computerSource": {"source"}, "source": {"source_id"},
 	"ownerId": {"service_account_id"}, "ownerPrincipalKind": {"service_account_id"},
+	"createdAt":   {"next_rotation_at"},
 	"latestBuild": {"latest_build_id", "latest_build", "setup_script_sha256"},
 	// A limit is in effect for each member.
 	"globalLimit": {"effective_limits"}, "userLimits": {"effective_limits"}, "users": {"members", "effective_limits"},

@@ -22,7 +22,11 @@ import (
 // newOrganization returns an emulator with objects that were created outside Terraform. They can be seen at once.
 func newOrganization(t *testing.T) *acctest.Organization {
 	t.Helper()
-	return acctest.NewOrganization(t, acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay, o.MessageDelay = -1, -1, -1 }))
+	return acctest.NewOrganization(t, acctest.New(t, visibleAtOnce))
+}
+
+func visibleAtOnce(o *emulator.Options) {
+	o.SessionDelay, o.SessionListDelay, o.MessageDelay = -1, -1, -1
 }
 
 func forEach(t *testing.T, test func(t *testing.T, r specimens.Resource, o *acctest.Organization)) {

@@ -10,8 +10,8 @@ var accountResources = []Resource{
 	{
 		Type:  "agentyard_service_account",
 		Least: Values{"name": "$name"}, Changed: Values{"name": "$name", "description": "builds"},
-		Full:        Values{"name": "$name", "description": "builds", "status": "active"},
-		FullChanged: Values{"name": "$name", "description": "tests", "status": "inactive"},
+		Full:        Values{"name": "$name", "description": "builds", "status": "inactive"},
+		FullChanged: Values{"name": "$name", "description": "tests", "status": "active"},
 		Exists:      Values{"name": "ci"},
 		Identity:    []string{"id"},
 		NoImport: map[string]string{
@@ -25,13 +25,18 @@ var accountResources = []Resource{
 		Type:    "agentyard_api_key",
 		Least:   Values{"service_account_id": "$account", "name": "$name"},
 		Changed: Values{"service_account_id": "$account", "name": "$name", "rotation": Values{"triggers": Values{"v": "1"}}}, // A rotation changes the identity.
-		Full:    Values{"service_account_id": "$account", "name": "$name", "expires_in": "30d"},
-		FullChanged: Values{
-			"service_account_id": "$account", "name": "$name", "expires_in": "30d", "rotation": Values{"triggers": Values{"v": "1"}, "grace_period_minutes": 5},
+		Full: Values{
+			"service_account_id": "$account", "name": "$name", "expires_in": "30d",
+			"rotation": Values{"triggers": Values{"v": "1"}, "interval": "10d", "before_expiry": "5d", "grace_period_minutes": 5},
 		},
+		FullChanged: Values{
+			"service_account_id": "$account", "name": "$name", "expires_in": "40d",
+			"rotation": Values{"triggers": Values{"v": "2"}, "interval": "12d", "before_expiry": "6d", "grace_period_minutes": 6},
+		},
+		More:     map[string][]Values{"until a day": {{"service_account_id": "$account", "name": "$name", "expires_at": "2026-06-01T00:00:00Z"}}},
 		Exists:   Values{"service_account_id": "$account", "name": "pipeline"},
 		Identity: []string{"id", "service_account_id"}, ImportID: "{service_account_id}/{id}",
-		NotImported: []string{"key", "rotation", "previous_key_id", "rotated_at"}, ImportPlansAnUpdate: true,
+		NotImported: []string{"key", "expires_in", "rotation", "previous_key_id", "rotated_at"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
 			"": keyID, "../key_1": keyID, "key_1": keyID, "/key_1": keyID, "a/b/c": keyID,
 			"$account/key_absent": nonExistent, "sa_absent/key_absent": nonExistent,

@@ -13,7 +13,7 @@ var computerListing = Listing{Path: "/api/v0/computers?includeUnlisted=true", Ro
 // computer returns the arguments of a computer with every argument.
 func computer(name string, more Values) Values {
 	return with(Values{
-		"name": name, "provider_type": "managed-a", "repos": []any{"https://git.example/acme/app"}, "auto_install_deps": true, "service_account_id": "$account",
+		"name": name, "provider_type": "managed-b", "repos": []any{"https://git.example/acme/app"}, "auto_install_deps": true, "service_account_id": "$account",
 		"source": Values{"kind": "computer", "source_computer_id": "$managed"},
 	}, more)
 }
@@ -34,7 +34,7 @@ func leastFleet(quantity int, more Values) Values {
 }
 
 func fleet(quantity int) Values {
-	return Values{"name_prefix": "$name", "quantity": quantity, "provider_type": "managed-a", "repos": []any{"https://git.example/acme/app"}, "auto_install_deps": true, "service_account_id": "$account"}
+	return Values{"name_prefix": "$name", "quantity": quantity, "provider_type": "managed-b", "repos": []any{"https://git.example/acme/app"}, "auto_install_deps": true, "service_account_id": "$account"}
 }
 
 var computerResources = []Resource{
@@ -42,13 +42,13 @@ var computerResources = []Resource{
 		Type:    "agentyard_computer",
 		Least:   Values{"name": "$name", "provider_type": "$provider", "remote_user": "$user", "host_id": "$host"},
 		Changed: Values{"name": "$name-b", "provider_type": "$provider", "remote_user": "$user", "host_id": "$host"},
-		Full:    computer("$name", nil), FullChanged: computer("$name-b", Values{"host_id": host, "remote_user": "dev"}),
+		Full:    computer("$name", nil), FullChanged: computer("$name-b", Values{"host_id": "3fa85f64-5717-4562-b3fc-2c963f66afa6", "remote_user": "dev"}),
 		More: map[string][]Values{
 			"registered":      {{"name": "registered", "provider_type": "byom", "host_id": "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "remote_user": "dev"}},
 			"from a template": {{"name": "templated", "source": template}, {"name": "renamed", "source": template}},
 		},
 		Exists:   Values{"name": "workstation", "provider_type": "byom", "host_id": host},
-		Identity: []string{"id"},
+		Identity: []string{"id"}, NotImported: []string{"auto_install_deps", "repos", "source.software_draft"},
 		NoImport: map[string]string{
 			"a/b":                                  `Invalid import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
 			"00000000-0000-4000-8000-000000000000": nonExistent,
@@ -67,7 +67,7 @@ var computerResources = []Resource{
 		Least: leastFleet(1, nil), Changed: leastFleet(2, nil),
 		Full: fleet(1), FullChanged: fleet(2),
 		Exists:   Values{"name_prefix": "build", "quantity": 2},
-		Identity: []string{"name_prefix", "service_account_id"},
+		Identity: []string{"name_prefix", "service_account_id"}, NotImported: []string{"auto_install_deps", "repos"},
 		NoImport: map[string]string{
 			"": fleetID + `""`, "../web": fleetID + `"../web"`, "a/b/c": fleetID + `"a/b/c"`, "/web": fleetID + `"/web"`, "a/": fleetID + `"a/"`, "we b": fleetID + `"we b"`,
 			"web": nonExistent, "unknown/web": nonExistent,

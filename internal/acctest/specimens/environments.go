@@ -10,10 +10,11 @@ var environmentResources = []Resource{
 		Full:        Values{"name": "$name", "scope": "organization", "source_id": "source-base", "setup_script": "make tools", "repositories": twoRepositories},
 		FullChanged: Values{"name": "$name-b", "scope": "organization", "source_id": "source-repositories", "repositories": twoRepositories[1:]},
 		More: map[string][]Values{
-			"as default": {{"name": "$name", "scope": "organization", "make_organization_default": true, "wait_for_build": false, "repositories": []any{}}},
+			"as default":                 {{"name": "$name", "scope": "organization", "make_organization_default": true, "source_id": "source-repositories", "repositories": []any{}}},
+			"as default, without a wait": {{"name": "$name", "scope": "organization", "make_organization_default": true, "wait_for_build": false, "repositories": []any{}}},
 		},
 		Exists:   Values{"name": "app", "scope": "organization", "repositories": twoRepositories[:1]},
-		Identity: []string{"id"},
+		Identity: []string{"id"}, NotImported: []string{"make_organization_default"},
 		NoImport: map[string]string{
 			"a/b":                            `Invalid import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
 			"env_00000000000000000000000000": nonExistent,

@@ -2,6 +2,7 @@ package specimens
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -119,12 +120,12 @@ func (l Listing) Find(body []byte, f Fill) (ids []string, err error) {
 // ImportIDOf returns the import ID of the resource in a state.
 func (r Resource) ImportIDOf(s *terraform.State) (string, error) {
 	attributes := s.RootModule().Resources[r.Address()].Primary.Attributes
-	if r.ImportID == "" {
-		return attributes["id"], nil
-	}
-	id := r.ImportID
-	for name, value := range attributes {
-		id = strings.ReplaceAll(id, "{"+name+"}", value)
-	}
-	return id, nil
+	return r.ImportIDFrom(func(name string) string { return attributes[name] }), nil
+}
+
+var braced = regexp.MustCompile(`{\w+}`)
+
+// ImportIDFrom returns the import ID of a resource with these attributes.
+func (r Resource) ImportIDFrom(attribute func(name string) string) string {
+	return braced.ReplaceAllStringFunc(cmp.Or(r.ImportID, "{id}"), func(name string) string { return attribute(strings.Trim(name, "{}")) })
 }

@@ -34,10 +34,13 @@ var sessionResources = []Resource{{
 			{"computer_id": "$computer", "session_settings": Values{"archived_at": "2026-03-01T00:00:00Z"}},
 			{"computer_id": "$computer", "session_settings": Values{"archived_at": "2026-02-01T00:00:00Z"}},
 		},
-		"without settings": {{"computer_id": "$computer"}, {"computer_id": "$computer", "session_settings": Values{"model": "model-light"}}},
+		"without settings": {
+			{"computer_id": "$computer", "system_prompt": "Be kind."},
+			{"computer_id": "$computer", "system_prompt": "Be kind.", "session_settings": Values{"model": "model-light"}},
+		},
 	},
 	Exists:   Values{"computer_id": "$machine", "session_settings": Values{"model": "model-thinking"}},
-	Identity: []string{"id", "computer_id"},
+	Identity: []string{"id", "computer_id"}, NotImported: []string{"cwd", "system_prompt", "system_prompt_append"},
 	NoImport: map[string]string{
 		"":                                     `Invalid import ID(.|\n)*such\s+as\s+7f9c2ba4(.|\n)*""`,
 		"0b2f7f6e-0000-4000-8000-000000000000": nonExistent,

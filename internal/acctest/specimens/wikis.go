@@ -5,7 +5,7 @@ var wikiResources = []Resource{{
 	Least: Values{"repo_url": "$wiki_repository", "branch": "$name"}, Changed: Values{"repo_url": "$wiki_repository", "branch": "$name", "privacy_level": "private"},
 	Full: wiki("private"), FullChanged: wiki("organization"),
 	Exists:   Values{"repo_url": "https://code.example/acme/api"},
-	Identity: []string{"id"},
+	Identity: []string{"id"}, NotImported: []string{"pages", "page_tree", "triggers"},
 	NoImport: map[string]string{
 		"a/b":          `Invalid import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
 		"wiki_unknown": nonExistent,
@@ -18,7 +18,7 @@ var wikiResources = []Resource{{
 
 func wiki(privacy string) Values {
 	return Values{
-		"repo_url": "$wiki_repository", "branch": "main", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": true, "privacy_level": privacy,
+		"repo_url": "$wiki_repository", "branch": "next", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": true, "privacy_level": privacy, "triggers": Values{"release": "1"},
 		"pages":     `[{"pageId":"p1","path":"a.md","title":"A","content":"a","order":1},{"path":"b.md","title":"B","content":"b"}]`,
 		"page_tree": `[{"title":"A","path":"a.md","order":1,"pageId":"p1","children":[{"title":"B","path":"b.md"}]}]`,
 	}

@@ -1,0 +1,372 @@
+package lifecycle
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
+)
+
+// shownBy are the results that show an argument that no import returns.
+var shownBy = map[string]string{"agentyard_api_key expires_in": "expires_at", "agentyard_environment make_organization_default": "is_default"}
+
+// sentAs is what is sent for an argument that nothing returns, if it is not the argument itself. It is empty if only the provider knows it.
+var sentAs = map[string]string{
+	"agentyard_api_key rotation":             "", // The provider decides when a key is due.
+	"agentyard_session system_prompt":        `"systemPrompt":"Be kind."`,
+	"agentyard_session system_prompt_append": `"systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."}`,
+	"agentyard_wiki_run triggers":            "", // They only replace the run.
+}
+
+// others are other values of arguments that replace the object, where a longer text is invalid or equal.
+var others = map[string]string{"agentyard_session computer_id": "$managed", "agentyard_wiki_run commit_hash": "facade0"}
+
+// newIDs are the types with a new ID after some updates in place.
+var newIDs = map[string]string{"agentyard_api_key": "a rotation makes another key"}
+
+// argument is an argument of a resource, which may be nested, and what the schema says about it.
+type argument struct {
+	path                           string
+	isOptional, isObject, replaces bool
+	// byDefault is the default, or nil. Only the provider knows such an argument.
+	byDefault any
+	// isKept means that the service's value stays when the argument is removed.
+	isKept bool
+}
+
+var (
+	defaultsTo = regexp.MustCompile("Defaults to `(true|false)`")
+	forcesNew  = regexp.MustCompile(`Changing (this|any value) forces a new`)
+)
+
+func argumentsOf(at string, attributes []*tfprotov6.SchemaAttribute, replaces bool) (all []argument) {
+	for _, a := range attributes {
+		if !a.Optional && !a.Required {
+			continue
+		}
+		one := argument{path: at + a.Name, isOptional: a.Optional, replaces: replaces || forcesNew.MatchString(a.Description)}
+		one.isKept = a.Computed && !strings.Contains(a.Description, "or removing this")
+		if said := defaultsTo.FindStringSubmatch(a.Description); said != nil && a.Computed {
+			one.byDefault, one.isKept = said[1] == "true", false
+		}
+		one.isObject = a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle
+		if all = append(all, one); one.isObject {
+			all = append(all, argumentsOf(one.path+".", a.NestedType.Attributes, one.replaces)...)
+		}
+	}
+	return all
+}
+
+// covers reports whether a path is an argument or in it. The empty path covers all.
+func covers(outer, path string) bool {
+	return outer == "" || path == outer || strings.HasPrefix(path, outer+".")
+}
+
+// valueAt returns what is at a path, or nil.
+func valueAt(object map[string]any, path string) any {
+	name, inner, isNested := strings.Cut(path, ".")
+	if !isNested {
+		return object[name]
+	}
+	nested, _ := object[name].(map[string]any)
+	return valueAt(nested, inner)
+}
+
+// hasAll reports whether a value has everything of another one. Other attributes and the order do not count.
+func hasAll(got, want any) bool {
+	switch want := want.(type) {
+	case int:
+		return got == float64(want)
+	case int64:
+		return got == float64(want)
+	case map[string]any:
+		has, isObject := got.(map[string]any)
+		for name := range want {
+			isObject = isObject && hasAll(has[name], want[name])
+		}
+		return isObject
+	case []any:
+		has, _ := got.([]any)
+		return len(has) == len(want) && !slices.ContainsFunc(want, func(one any) bool {
+			return !slices.ContainsFunc(has, func(other any) bool { return hasAll(other, one) })
+		})
+	}
+	return reflect.DeepEqual(got, want)
+}
+
+// inAPI returns an argument as the API has it: names in camel case, and JSON instead of texts with JSON.
+func inAPI(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		all := map[string]any{}
+		for name, one := range v {
+			all[camel(name)] = inAPI(one)
+		}
+		return all
+	case string:
+		var list []any
+		if json.Unmarshal([]byte(v), &list) == nil {
+			return list
+		}
+	}
+	return v
+}
+
+var afterUnderscore = regexp.MustCompile(`_[a-z]`)
+
+func camel(name string) string {
+	return afterUnderscore.ReplaceAllStringFunc(name, func(s string) string { return strings.ToUpper(s[1:]) })
+}
+
+// life is one resource whose arguments are set and removed.
+type life struct {
+	*testing.T
+	*acctest.Organization
+	specimens.Resource
+	arguments []argument
+	i         *acctest.Instance
+	requests  *acctest.Sent
+	sent      []string // The methods and bodies of the last apply.
+}
+
+func newLife(t *testing.T, r specimens.Resource, arguments []argument) *life {
+	t.Helper()
+	requests := &acctest.Sent{Path: "/api/v0"}
+	o := acctest.NewOrganization(t, acctest.New(t, requests.Option, visibleAtOnce))
+	return &life{T: t, Organization: o, Resource: r, arguments: arguments, requests: requests, i: o.NewInstance(t, r.Type)}
+}
+
+func (l *life) apply(config acctest.Values) acctest.Outcome {
+	l.Helper()
+	l.requests.Take()
+	id := l.i.ID()
+	out := l.Apply(l.T, l.i, config)
+	if l.sent = l.requests.Take(); out.Action == acctest.ActionUpdate && l.i.ID() != id && newIDs[l.Type] == "" {
+		l.Errorf("the update in place made %s of %s", l.i.ID(), id)
+	}
+	return out
+}
+
+// mustDo applies a configuration, and expects an action and an empty plan afterwards.
+func (l *life) mustDo(action acctest.Action, config acctest.Values) {
+	l.Helper()
+	l.apply(config).MustDo(l.T, action)
+	l.Plan(l.T, l.i, config).MustDo(l.T, acctest.ActionNone)
+}
+
+func (l *life) state() map[string]any {
+	l.Helper()
+	return acctest.Plain(l.T, l.i.State).(map[string]any)
+}
+
+// imported is the same object in another state.
+func (l *life) imported() *life {
+	l.Helper()
+	copied := *l
+	copied.i = l.NewInstance(l.T, l.Type)
+	acctest.NewProcess(l.T, l.Env, nil).Import(copied.i, l.ImportIDFrom(l.i.Attribute)).MustSucceed(l.T)
+	return &copied
+}
+
+func (l *life) isImported(path string) bool {
+	return !slices.ContainsFunc(l.NotImported, func(name string) bool { return covers(name, path) })
+}
+
+// mustHave compares the arguments at a path of a configuration with the state, and with what the service has: an import returns it, or,
+// if the service does not, the last apply sent what differs from the configuration before.
+func (l *life) mustHave(at string, config, before acctest.Values) {
+	l.Helper()
+	state, imported := l.state(), l.imported().state()
+	for _, a := range l.arguments {
+		want := valueAt(config, a.path)
+		if a.isObject || want == nil || !covers(at, a.path) {
+			continue
+		}
+		if got := valueAt(state, a.path); !hasAll(got, want) {
+			l.Errorf("%s is %v in the state, want %v", a.path, got, want)
+		}
+		got := valueAt(imported, a.path)
+		if a.byDefault == nil && l.isImported(a.path) {
+			if !hasAll(got, want) {
+				l.Errorf("%s is %v at the service, want %v", a.path, got, want)
+			}
+			continue
+		}
+		if got != a.byDefault {
+			l.Errorf("%s is %v after an import, want %v", a.path, got, a.byDefault)
+		}
+		isChanged := a.byDefault == nil && !reflect.DeepEqual(want, valueAt(before, a.path))
+		if result := shownBy[l.Type+" "+a.path]; result != "" {
+			if shown := imported[result]; shown == nil || shown == false {
+				l.Errorf("%s is %v, although %s is %v", result, shown, a.path, want)
+			}
+		} else if isChanged && !l.isSent(a.path, want) {
+			l.Errorf("%s is not sent: %s", a.path, l.sent)
+		}
+	}
+}
+
+func (l *life) isSent(path string, want any) bool {
+	for name, text := range sentAs {
+		if typeName, at, _ := strings.Cut(name, " "); typeName == l.Type && covers(at, path) {
+			return strings.Contains(strings.Join(l.sent, " "), text)
+		}
+	}
+	return slices.ContainsFunc(l.sent, func(request string) bool {
+		var body map[string]any
+		_, text, _ := strings.Cut(request, " ")
+		return json.Unmarshal([]byte(text), &body) == nil && hasAll(valueAt(body, camel(path)), inAPI(want))
+	})
+}
+
+// otherThan returns another flag or text, which may be invalid.
+func (l *life) otherThan(v any, path string) (other any, isOther bool) {
+	switch v := v.(type) {
+	case bool:
+		return !v, true
+	case string:
+		return l.In(specimens.Values{path: cmp.Or(others[l.Type+" "+path], v+"b")})[path], true
+	}
+	return nil, false
+}
+
+// mustAdopt applies the configuration of an imported object, which changes nothing at the service.
+func (l *life) mustAdopt(config acctest.Values) {
+	l.Helper()
+	if out := l.apply(config); len(out.Errors) > 0 || out.Action == acctest.ActionReplace || len(l.sent) > 0 {
+		l.Errorf("imported: %s; sent %s", out, l.sent)
+	}
+	l.Plan(l.T, l.i, config).MustDo(l.T, acctest.ActionNone)
+}
+
+func forEachType(t *testing.T, test func(t *testing.T, r specimens.Resource, arguments []argument)) {
+	t.Helper()
+	schemas := acctest.NewProcess(t, acctest.New(t), nil).Schemas().ResourceSchemas
+	for _, r := range specimens.Resources {
+		t.Run(r.Title(), func(t *testing.T) {
+			t.Parallel()
+			test(t, r, argumentsOf("", schemas[r.Type].Block.Attributes, false))
+		})
+	}
+}
+
+// The service has every argument after a create, and every change after an update in place. What forces a new object does.
+func TestResource_allArguments(t *testing.T) {
+	t.Parallel()
+	forEachType(t, func(t *testing.T, r specimens.Resource, arguments []argument) {
+		lives := map[string][]specimens.Values{"fewest": {r.Least, r.Changed}}
+		if r.Full != nil {
+			lives["all"] = []specimens.Values{r.Full, r.FullChanged}
+		}
+		maps.Copy(lives, r.More)
+		for name, configs := range lives {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				l := newLife(t, r, arguments)
+				config := l.In(configs[0])
+				l.mustDo(acctest.ActionCreate, config)
+				l.mustHave("", config, nil)
+				for _, a := range arguments {
+					other, isOther := l.otherThan(valueAt(config, a.path), a.path)
+					if !isOther || !a.replaces {
+						continue
+					}
+					out := l.Plan(t, l.i, with(config, a.path, other))
+					if isInvalid := len(out.Errors) > 0; !isInvalid || !a.isOptional && config[a.path] != nil {
+						out.MustDo(t, acctest.ActionReplace)
+					}
+				}
+				if !r.ImportPlansAnUpdate && config["make_organization_default"] == nil { // A default is set in any apply that does not know it.
+					l.imported().mustAdopt(config)
+				}
+				for n := range configs[1:] {
+					changed := l.In(configs[n+1])
+					l.mustDo(acctest.ActionUpdate, changed)
+					l.mustHave("", changed, l.In(configs[n]))
+				}
+			})
+		}
+	})
+}
+
+// Each optional argument is set in an object without it, and removed again: alone, or beside all others if it needs them.
+func TestResource_eachArgument(t *testing.T) {
+	t.Parallel()
+	forEachType(t, func(t *testing.T, r specimens.Resource, arguments []argument) {
+		configs := []specimens.Values{r.Full, r.Least} // What TestResource_allArguments creates.
+		for _, name := range slices.Sorted(maps.Keys(r.More)) {
+			configs = append(configs, r.More[name][0])
+		}
+		for _, a := range arguments {
+			if !a.isOptional || r.Name != "" { // The first of a type has every argument.
+				continue
+			}
+			t.Run(a.path, func(t *testing.T) {
+				t.Parallel()
+				configs := configs
+				if isOn, hasDefault := a.byDefault.(bool); hasDefault {
+					configs = []specimens.Values{with(r.Least, a.path, !isOn)}
+				}
+				for _, config := range configs {
+					for _, isAlone := range []bool{true, false} {
+						if valueAt(config, a.path) != nil && newLife(t, r, arguments).canSetAndRemove(a, config, isAlone) {
+							return
+						}
+					}
+				}
+				t.Error("no specimen sets this to anything but what it is without. Add it to Full or More")
+			})
+		}
+	})
+}
+
+// canSetAndRemove reports whether the configuration allows it. If not, nothing was sent.
+func (l *life) canSetAndRemove(a argument, given specimens.Values, isAlone bool) bool {
+	l.Helper()
+	set := l.In(given)
+	if isAlone {
+		set = with(l.In(l.Least), a.path, valueAt(set, a.path))
+	}
+	unset := with(set, a.path, nil)
+	if out := l.apply(unset); len(out.Errors) > 0 && len(l.sent) == 0 {
+		return !isAlone && out.Refuses(regexp.MustCompile("^"+regexp.QuoteMeta(a.path)+"$"), "") // The others need it.
+	}
+	out := l.apply(set)
+	if isRefused := len(out.Errors) > 0; len(l.sent) == 0 && (isRefused || out.Action == acctest.ActionNone) {
+		return false
+	}
+	action := acctest.ActionUpdate
+	if slices.ContainsFunc(l.arguments, func(other argument) bool {
+		return other.replaces && covers(a.path, other.path) && valueAt(set, other.path) != nil
+	}) {
+		action = acctest.ActionReplace
+	}
+	out.MustDo(l.T, action)
+	l.Plan(l.T, l.i, set).MustDo(l.T, acctest.ActionNone)
+	l.mustHave(a.path, set, unset)
+	if a.isKept {
+		l.mustDo(acctest.ActionNone, unset)
+		l.mustHave(a.path, set, set)
+		return true
+	}
+	sent := l.sent
+	l.mustDo(action, unset)
+	if sent = append(sent, l.sent...); a.byDefault != nil && len(sent) > 0 {
+		l.Errorf("only the provider knows it, but it sends %s", sent)
+	}
+	for where, all := range map[string]*life{"in the state": l, "at the service": l.imported()} {
+		if left := valueAt(all.state(), a.path); left != a.byDefault {
+			l.Errorf("removed, it is %v %s, want %v", left, where, a.byDefault)
+		}
+	}
+	return true
+}
