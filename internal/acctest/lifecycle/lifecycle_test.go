@@ -140,22 +140,6 @@ resource "agentyard_environment" "ADDRESS" {
 	cli.MustPlanEmpty()
 }
 
-// A name is no import ID, but the error of an import by name says which ID the object with that name has. What a data source finds by
-// name is in usualIDs of the package apierror, and in objectsNamed of the package crud.
-func TestImport_byNameSaysTheID(t *testing.T) {
-	t.Parallel()
-	o := newOrganization(t)
-	for _, r := range specimens.Data {
-		if place, isByName := r.Values["name"].(string); isByName && len(r.Values) == 1 {
-			p := acctest.NewProcess(t, o.Env, nil)
-			i := p.NewInstance(r.Type)
-			name, id := o.Fill(place).(string), o.Fill(strings.TrimSuffix(place, "_name")).(string)
-			p.Import(i, name).MustFail(t, "", "Cannot import", `"`+name+`" is the name of the `, id, "Import it by that ID.")
-			p.Import(i, "other").MustFail(t, "", "Cannot import", "look up the ID with the data source "+r.Type)
-		}
-	}
-}
-
 // A page of the emulator has two objects.
 func TestFind_readsAllPages(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -19,11 +20,15 @@ import (
 // shownOtherwise are the attributes that a data source shows otherwise than the resource, with the reason.
 var shownOtherwise = map[string]string{"agentyard_wiki_run page_tree": "the resource has what the configuration sets, which the service completes"}
 
+// listedOtherwise are the types of which a list and a data source list other objects, with the reason.
+var listedOtherwise = map[string]string{"agentyard_api_key": "only the data source always has revoked keys"}
+
 // shown is a resource that was created and refreshed.
 type shown struct {
 	specimens.Resource
 	*acctest.Organization
-	state map[string]any
+	offered *tfprotov6.GetProviderSchemaResponse
+	state   map[string]any
 }
 
 // What data sources and lists show of a resource is what is in the state, and an import by the identity that a list shows leads to it.
@@ -39,15 +44,25 @@ func TestReads_agreeWithTheResource(t *testing.T) {
 			t.Run(r.Title()+" "+name, func(t *testing.T) {
 				t.Parallel()
 				o := newOrganization(t)
-				_, i := o.Created(t, r.Type, o.In(config))
+				p, i := o.Created(t, r.Type, o.In(config))
 				o.Plan(t, i, o.In(config)).MustSucceed(t)
-				s := shown{r, o, acctest.Plain(t, i.State).(map[string]any)}
+				s := shown{r, o, p.Schemas(), acctest.Plain(t, i.State).(map[string]any)}
 				s.testData(t)
 				s.testRows(t)
 				s.testList(t)
 			})
 		}
 	}
+}
+
+// attribute returns an attribute of a data source or a list, or nil.
+func attribute(schema *tfprotov6.Schema, name string) *tfprotov6.SchemaAttribute {
+	for _, a := range schema.Block.Attributes {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
 }
 
 // mustAgree compares the attributes that an object has in a data source and in the state.
@@ -63,12 +78,9 @@ func (s shown) mustAgree(t *testing.T, how string, attributes []*tfprotov6.Schem
 // testData reads the data source of the same type by ID, and by name.
 func (s shown) testData(t *testing.T) {
 	t.Helper()
-	schema := acctest.NewProcess(t, s.Env, nil).Schemas().DataSourceSchemas[s.Type]
-	if schema == nil {
-		return
-	}
+	schema := s.offered.DataSourceSchemas[s.Type]
 	for _, by := range []string{"id", "name"} {
-		if a := attribute(schema.Block.Attributes, by); a == nil || !a.Optional && !a.Required {
+		if schema == nil || attribute(schema, by) == nil {
 			continue
 		}
 		config := acctest.Values{by: s.state[by]}
@@ -79,36 +91,56 @@ func (s shown) testData(t *testing.T) {
 	}
 }
 
-func attribute(all []*tfprotov6.SchemaAttribute, name string) *tfprotov6.SchemaAttribute {
-	if k := slices.IndexFunc(all, func(a *tfprotov6.SchemaAttribute) bool { return a.Name == name }); k >= 0 {
-		return all[k]
-	}
-	return nil
-}
-
-// testRows finds the object in the data source that lists its type.
+// testRows finds the object in the data source that lists its type. The list with the same arguments sends the same requests, and has the
+// same objects in the same order.
 func (s shown) testRows(t *testing.T) {
 	t.Helper()
 	plural := s.Type + "s"
-	schema := acctest.NewProcess(t, s.Env, nil).Schemas().DataSourceSchemas[plural]
-	if schema == nil {
-		return
+	schema, list, found := s.offered.DataSourceSchemas[plural], strings.TrimPrefix(plural, "agentyard_"), 0
+	rows := slices.Clone(specimens.Data)
+	if listedOtherwise[s.Type] == "" {
+		rows = append(rows, specimens.Read{Type: plural, Name: "all", Values: specimens.Values{}})
 	}
-	list, found := strings.TrimPrefix(plural, "agentyard_"), 0
-	for _, row := range specimens.Data {
-		if row.Type != plural {
+	for _, row := range rows {
+		if schema == nil || row.Type != plural {
 			continue
 		}
-		for _, one := range s.MustRead(t, nil, plural, s.In(row.Values))[list].([]any) {
-			if one := one.(map[string]any); one["id"] == s.state["id"] {
-				s.mustAgree(t, row.Title(), attribute(schema.Block.Attributes, list).NestedType.Attributes, one)
+		config, ids := s.In(row.Values), []any{}
+		s.Journal().Reset()
+		for _, one := range s.MustRead(t, nil, plural, config)[list].([]any) {
+			one := one.(map[string]any)
+			if ids = append(ids, one["id"]); one["id"] == s.state["id"] {
+				s.mustAgree(t, row.Title(), attribute(schema, list).NestedType.Attributes, one)
 				found++
 			}
 		}
+		if listedOtherwise[s.Type] != "" {
+			continue
+		}
+		requests := s.requests()
+		maps.DeleteFunc(config, func(name string, _ any) bool { return attribute(s.offered.ListResourceSchemas[s.Type], name) == nil })
+		p, listed := acctest.NewProcess(t, s.Env, nil), []any{}
+		s.Journal().Reset()
+		_, out := p.List(s.Type, config)
+		out.MustSucceed(t)
+		for _, identity := range p.Identities {
+			listed = append(listed, identity["id"])
+		}
+		check.Is(t, fmt.Sprint("a list with ", config), listed, ids)
+		check.Is(t, "its requests", s.requests(), requests)
 	}
-	if found == 0 {
+	if schema != nil && found == 0 {
 		t.Errorf("%s does not show it", plural)
 	}
+}
+
+// requests returns the operations that were requested.
+func (s shown) requests() (operations []string) {
+	for _, entry := range s.Journal().Entries() {
+		operations = append(operations, entry.Operation)
+	}
+	slices.Sort(operations)
+	return slices.Compact(operations)
 }
 
 // testList finds the object in the list of its type.
@@ -118,48 +150,53 @@ func (s shown) testList(t *testing.T) {
 	for _, name := range s.Identity {
 		identity[name] = s.state[name]
 	}
-	isListed, found := false, 0
+	found := 0
 	for _, row := range specimens.Lists {
 		if row.Type != s.Type {
 			continue
 		}
-		isListed = true
 		p := acctest.NewProcess(t, s.Env, nil)
 		listed, out := p.List(row.Type, s.In(row.Values))
 		out.MustSucceed(t)
-		k := slices.IndexFunc(p.Identities, func(one acctest.Values) bool { return reflect.DeepEqual(one, identity) })
-		if k < 0 {
-			continue
+		for k := range listed {
+			if !reflect.DeepEqual(p.Identities[k], identity) {
+				continue
+			}
+			found++
+			i := p.NewInstance(s.Type)
+			p.ImportByIdentity(i, identity).MustSucceed(t)
+			check.Is(t, row.Title(), acctest.Plain(t, listed[k]), acctest.Plain(t, i.State))
+			name := cmp.Or(s.state["name"], s.state["email"], s.state["title"], s.state["repo_url"], s.state["id"])
+			check.Says(t, p.Names[k], fmt.Sprint(name))
 		}
-		found++
-		i := p.NewInstance(s.Type)
-		p.ImportByIdentity(i, identity).MustSucceed(t)
-		check.Is(t, row.Title(), acctest.Plain(t, listed[k]), acctest.Plain(t, i.State))
-		name := cmp.Or(s.state["name"], s.state["email"], s.state["title"], s.state["repo_url"], s.state["id"])
-		check.Says(t, p.Names[k], fmt.Sprint(name))
 	}
-	if isListed && found == 0 {
+	if s.offered.ListResourceSchemas[s.Type] != nil && found == 0 {
 		t.Errorf("the list does not show it")
 	}
 }
 
-// A data source that finds an object by ID or by name needs exactly one of them. A name is case-sensitive.
+// A data source that finds an object by ID or by name needs exactly one of them. A name is case-sensitive, and no import ID, but the error
+// of an import by name says which ID the object has. Such an object is in usualIDs of the package apierror, and in objectsNamed of crud.
 func TestReads_byIDOrName(t *testing.T) {
 	t.Parallel()
 	o := newOrganization(t)
 	found := 0
 	for _, r := range specimens.Data {
-		schema := acctest.NewProcess(t, o.Env, nil).Schemas().DataSourceSchemas[r.Type].Block
-		name, isByName := r.Values["name"].(string)
-		if !isByName || len(r.Values) > 1 || attribute(schema.Attributes, "id") == nil {
+		place, isByName := r.Values["name"].(string)
+		if !isByName || len(r.Values) > 1 {
 			continue
 		}
 		found++
+		name, id := o.Fill(place).(string), o.Fill(strings.TrimSuffix(place, "_name")).(string)
+		other := strings.ToUpper(name)
 		const exactlyOne = "Set exactly one of id and name."
 		o.MustNotRead(t, nil, r.Type, nil, "", exactlyOne)
 		o.MustNotRead(t, nil, r.Type, acctest.Values{"id": "a", "name": "b"}, "id", exactlyOne+" These are set: id, name.")
-		other := strings.ToUpper(o.Fill(name).(string))
 		o.MustNotRead(t, nil, r.Type, acctest.Values{"name": other}, "name", " not found: ", other, "the provider's API key cannot see it. Check the name")
+		p := acctest.NewProcess(t, o.Env, nil)
+		i := p.NewInstance(r.Type)
+		p.Import(i, name).MustFail(t, "", "Cannot import", `"`+name+`" is the name of the `, id, "Import it by that ID.")
+		p.Import(i, other).MustFail(t, "", "Cannot import", "look up the ID with the data source "+r.Type)
 	}
 	if found < 3 {
 		t.Errorf("only %d data sources find an object by name", found)

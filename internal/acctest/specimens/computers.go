@@ -29,6 +29,8 @@ var template = Values{
 	"kind": "template", "template_id": "template-base", "is_listed": true, "software_draft": Values{"workstream_id": host, "creation_session_id": host, "first_turn_id": host},
 }
 
+var unlisted = Values{"kind": "template", "template_id": "template-base", "is_listed": false}
+
 func leastFleet(quantity int, more Values) Values {
 	return with(Values{"name_prefix": "$name", "quantity": quantity, "provider_type": "$fleet_provider"}, more)
 }
@@ -46,6 +48,7 @@ var computerResources = []Resource{
 		More: map[string][]Values{
 			"registered":      {{"name": "registered", "provider_type": "byom", "host_id": "6ba7b810-9dad-41d1-80b4-00c04fd430c8", "remote_user": "dev"}},
 			"from a template": {{"name": "templated", "source": template}, {"name": "renamed", "source": template}},
+			"unlisted":        {{"name": "unlisted", "source": unlisted}, {"name": "renamed", "source": unlisted}},
 		},
 		Exists:   Values{"name": "workstation", "provider_type": "byom", "host_id": host},
 		Identity: []string{"id"}, NotImported: []string{"auto_install_deps", "repos", "source.software_draft"},
