@@ -91,10 +91,8 @@ func TestMember_errors(t *testing.T) {
 	check.Must(t, e.Invite("invited@acme.example", ""))
 	user := acctest.Values{"api_key": e.MemberKey("user@acme.example", emulator.RoleUser)}
 	e.MustNotRead(t, user, "agentyard_members", nil, "", "Cannot list members", "This requires the API key of a member with the Manager role")
-	notFound := []string{"Member not found", "no member with the email address", "A pending invitation is not a member yet. Check the address."}
 	for email, want := range map[any][]string{
-		"nobody@acme.example":  notFound,
-		"invited@acme.example": notFound,
+		"invited@acme.example": {"Member not found", "A pending invitation is not a member yet. Check the address."},
 		"M0 <m0@acme.example>": {"email must be an email address"},
 		nil:                    {"required"},
 	} {
@@ -178,26 +176,17 @@ func TestUserUsageLimitList(t *testing.T) {
 	limitElsewhere(e, avery, 2_000_000)
 	limitElsewhere(e, blake, 3_000_000)
 	e.Journal().Reset()
-	check.Is(t, "the list", listed(t, e, userLimitType), map[string]any{
-		avery:                     map[string]any{"id": avery, "email": avery, "limit": 2e6},
-		"Blake@agentyard.example": map[string]any{"id": "Blake@agentyard.example", "email": "Blake@agentyard.example", "limit": 3e6},
-	})
+	mustList(t, e, userLimitType, avery, "Blake@agentyard.example")
 	check.Is(t, "requests, and listings", len(e.Journal().Entries()), e.Journal().Count("getUserUsageLimits"))
 }
 
-// Pending invitations are not listed, and neither the role nor the status is known.
+// Pending invitations are not listed.
 func TestMemberInvitationList(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	id, _ := join(t, e, emulator.Human{Email: "Avery@agentyard.example", Role: emulator.RoleOwner})
+	join(t, e, emulator.Human{Email: "Avery@agentyard.example"})
 	check.Must(t, e.Invite("pending@agentyard.example", ""))
-	all := listed(t, e, invitationType)
-	check.Is[any](t, "the member", all["Avery@agentyard.example"], map[string]any{
-		"id": "Avery@agentyard.example", "email": "Avery@agentyard.example", "member_id": id, "role": nil, "status": nil, "remove_on_destroy": false,
-	})
-	if len(all) != 2 || all[bootstrap] == nil {
-		t.Errorf("listed are %v", all)
-	}
+	mustList(t, e, invitationType, bootstrap, "Avery@agentyard.example")
 	// A query with a limit reads only the pages that it needs.
 	e.Journal().Reset()
 	p := acctest.NewProcess(t, e, nil)
@@ -207,19 +196,11 @@ func TestMemberInvitationList(t *testing.T) {
 	}
 }
 
-// listed returns the resources of a query by their email address, which is also their display name.
-func listed(t *testing.T, e *acctest.Env, typeName string) map[string]any {
+// mustList compares the display names of a query.
+func mustList(t *testing.T, e *acctest.Env, typeName string, want ...string) {
 	t.Helper()
 	p := acctest.NewProcess(t, e, nil)
-	resources, out := p.List(typeName, nil)
+	_, out := p.List(typeName, nil)
 	out.MustSucceed(t)
-	all := map[string]any{}
-	for _, one := range resources {
-		plain := acctest.Plain(t, one).(map[string]any)
-		all[plain["email"].(string)] = plain
-		if !slices.Contains(p.Names, plain["email"].(string)) {
-			t.Errorf("the display names are %v", p.Names)
-		}
-	}
-	return all
+	check.Is(t, typeName, p.Names, want)
 }

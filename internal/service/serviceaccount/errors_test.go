@@ -65,25 +65,6 @@ func TestAPIKey_invalidConfiguration(t *testing.T) {
 	check.Says(t, both.Text(), "Invalid Attribute Combination")
 }
 
-func TestServiceAccount_nameTaken(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	taken := newAccount(e, "ci")
-	e.MustNotCreate(t, accountType, acctest.Values{"name": "ci"}, "name", "already exists", "terraform import ADDRESS "+taken)
-	check.Is(t, "service accounts", len(listAccounts(e)), 1)
-}
-
-func TestServiceAccounts_dataSourceErrors(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	newAccount(e, "ci")
-	e.MustNotRead(t, nil, accountType, nil, "", "Set exactly one of id and name.")
-	e.MustNotRead(t, nil, accountType, acctest.Values{"id": "a", "name": "b"}, "id", "Set exactly one of id and name. These are set: id, name.")
-	e.MustNotRead(t, nil, accountType, acctest.Values{"id": "sa_unknown"}, "id", `No service account with the ID "sa_unknown" exists`)
-	e.MustNotRead(t, nil, accountType, acctest.Values{"name": "CI"}, "name", "No service account named", "case")
-	e.MustNotRead(t, nil, "agentyard_api_keys", acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "Service account not found")
-}
-
 func TestAPIKeyRevoke_errors(t *testing.T) {
 	t.Parallel()
 	e, account := newAccountEnv(t)
