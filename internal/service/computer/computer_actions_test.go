@@ -73,7 +73,6 @@ func TestComputerActions_errors(t *testing.T) {
 		{"activity", own.ID, []string{"Cannot record activity on computer", "recordComputerActivity", "must be a managed computer and active"}, true},
 		{"install_deps", own.ID, []string{"Cannot install dependencies on computer", "installComputerDeps", "auto_install_deps = true"}, true},
 		{"install_deps", bare.ID, []string{"Cannot install dependencies on computer", "without autoInstallDeps", "auto_install_deps = true"}, true},
-		{"restart", nobody, []string{"Cannot restart computer", "No computer with the ID", "Check computer_id."}, true},
 	} {
 		_, out := invoke(t, e, tc.action, acctest.Values{"computer_id": tc.id})
 		check.Says(t, out.Text(), tc.want...)

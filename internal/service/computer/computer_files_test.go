@@ -95,7 +95,6 @@ func TestComputerFileUpload_errors(t *testing.T) {
 		want     []string
 	}{
 		"file exists": {c.ID, "taken.txt", []string{"Cannot upload file", "completeFileUpload", "409", "does not overwrite", "Choose another file_name"}},
-		"no computer": {nobody, "a", []string{"Cannot upload file", "createFileUpload", "404", "No computer with the ID"}},
 		"unreachable": {down.ID, "a", []string{"Cannot upload file", "createFileUpload", "424", "check that the computer is active"}},
 	} {
 		_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": tc.id, "file_name": tc.file, "content": "mine"})

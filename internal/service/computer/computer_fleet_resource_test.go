@@ -100,15 +100,11 @@ func mustBeSilent(t *testing.T, e *acctest.Env) {
 	check.None(t, "requests", e.Journal().Entries())
 }
 
-func TestFleet_errorsOfTheService(t *testing.T) {
+func TestFleet_prefixTaken(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	makeComputers(e, "web", 1)
-	create := func(account any) acctest.Outcome {
-		return mustCreateNothing(t, e, e.NewInstance(t, fleetType), acctest.Values{"name_prefix": "web", "quantity": 1, "service_account_id": account})
-	}
-	create(nil).MustFail(t, "name_prefix", "Cannot create computer fleet", "web-1", "2026-03-01T12:00:00Z", "terraform import ADDRESS web", "Raise quantity")
-	create("sa_unknown").MustFail(t, "service_account_id", "Cannot create computer fleet", "listComputers", "404", `No service account with the ID "sa_unknown"`)
+	e.MustNotCreate(t, fleetType, acctest.Values{"name_prefix": "web", "quantity": 1}, "name_prefix", "web-1", "2026-03-01T12:00:00Z", "Raise quantity")
 }
 
 // mustCreateNothing fails the test unless a create fails and leaves nothing behind.

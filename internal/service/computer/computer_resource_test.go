@@ -146,16 +146,12 @@ func TestComputer_errorsOfTheService(t *testing.T) {
 		"unknown template and account": {
 			values: acctest.Values{"service_account_id": "sa_unknown", "source": map[string]any{"kind": "template", "template_id": "unknown", "is_listed": true}}, want: []string{create, "404"},
 		},
-		"name taken": {at: "name", want: []string{create, "already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			config := acctest.Values{"name": "n"}
 			maps.Copy(config, tc.values)
-			if name == "name taken" {
-				newComputer(e, map[string]any{"name": "n"})
-			}
 			mustCreateNothing(t, e, e.NewInstance(t, computerType), config).MustFail(t, tc.at, tc.want...)
 		})
 	}
