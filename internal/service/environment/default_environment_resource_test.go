@@ -83,7 +83,6 @@ func TestDefaultEnvironment_errors(t *testing.T) {
 		p.Apply(p.NewInstance(defaultType), acctest.Values{"environment_id": id}).MustFail(t, at, want...)
 		check.Is(t, fmt.Sprint(id, ": the default"), liveDefault(e), "")
 	}
-	refused(nil, "env_unknown", "environment_id", "setDefaultEnvironment", "404", "The environment does not exist")
 	refused(nil, private, "environment_id", "setDefaultEnvironment", "400", `Set environment_id to an environment with scope "organization".`)
 	refused(nil, failed, "environment_id", "setDefaultEnvironment", "409", "has no successful build", "build it again")
 	refused(user, ready, "", "setDefaultEnvironment", "403", "member with the Manager role")

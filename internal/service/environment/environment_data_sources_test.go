@@ -96,15 +96,11 @@ func TestEnvironmentDataSource_twoOfTheSameName(t *testing.T) {
 	reads(t, e, nil, environmentType, acctest.Values{"id": own.ID}, map[string]any{"scope": "user"})
 }
 
-func TestEnvironmentDataSource_errors(t *testing.T) {
+// A failed environment is found in the list and then read by ID, which may fail too.
+func TestEnvironmentDataSource_refused(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	makeFailed(t, e, "broken", emulator.BuildFailure{})
-	e.MustNotRead(t, nil, environmentType, acctest.Values{}, "", "Set exactly one of id and name.")
-	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "a", "name": "b"}, "id", "Set exactly one of id and name. These are set: id, name.")
-	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "env_unknown"}, "id", `Environment "env_unknown" was not found`)
-	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "Broken"}, "name", "No environment named", "case")
-	// A failed environment is found in the list and then read by ID, which may fail too.
 	e.Refuse("getEnvironment", http.StatusForbidden, -1)
 	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "broken"}, "", "Cannot read environment", "getEnvironment", "403")
 }
@@ -135,37 +131,6 @@ func TestEnvironmentDataSource_ofAServiceAccount(t *testing.T) {
 	out.MustFail(t, "id", "Check the ID. Also check service_account_id.")
 	_, out = p.ReadData(environmentType, acctest.Values{"name": "dev", "service_account_id": "sa_none"})
 	out.MustFail(t, "", "listEnvironments", "sa_none")
-}
-
-func TestEnvironmentList(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, account := e.ServiceAccountKey()
-	makeEnvironment(e, "app", "organization")
-	makeEnvironment(e, "mine", "user")
-	makeFailed(t, e, "broken", emulator.BuildFailure{Reason: "No.", Excerpt: "make: error"})
-	e.Journal().Reset()
-	for _, tc := range []struct {
-		account any
-		want    []string
-	}{{nil, []string{"app", "broken", "mine"}}, {account, []string{"app"}}} {
-		p := acctest.NewProcess(t, e, nil)
-		listed, out := p.List(environmentType, acctest.Values{"service_account_id": tc.account})
-		out.MustBeSilent(t)
-		var names []string
-		for _, one := range listed {
-			c := acctest.Plain(t, one).(map[string]any)
-			names = append(names, c["name"].(string))
-			if c["wait_for_build"] != true || c["make_organization_default"] != nil || c["timeouts"] != nil || c["setup_script"] != nil || c["failure_reason"] != nil ||
-				(c["scope"] == "organization") != (c["name"] == "app") || (c["status"] == "failed") != (c["name"] == "broken") || c["source_id"] != "source-base" {
-				t.Errorf("listed %v", c)
-			}
-		}
-		check.Is(t, "the names", p.Names, names)
-		slices.Sort(names)
-		check.Is(t, fmt.Sprint("what ", tc.account, " lists"), names, tc.want)
-	}
-	check.Is(t, "requests, and listings", len(e.Journal().Entries()), e.Journal().Count("listEnvironments"))
 }
 
 func TestEnvironmentsDataSource(t *testing.T) {
@@ -199,7 +164,6 @@ func TestEnvironmentsDataSource(t *testing.T) {
 	}
 	// Reading the reasons of failures would need one request for each environment.
 	e.WantRequests(t, "getEnvironment", 0)
-	e.MustNotRead(t, nil, typeName, acctest.Values{"service_account_id": "sa_unknown"}, "service_account_id", "listEnvironments", "400")
 }
 
 func TestEnvironmentSourceOptionsDataSource(t *testing.T) {
@@ -248,9 +212,6 @@ func TestEnvironmentBuildStatusesDataSource(t *testing.T) {
 	reads(t, e, nil, typeName, acctest.Values{"environment_ids": all, "service_account_id": account}, map[string]any{"builds": []any{is(ready, "ready", "succeeded", nil, false, false)}})
 
 	reads(t, e, nil, typeName, acctest.Values{"environment_ids": []any{}}, map[string]any{"builds": []any{}}) // Of an organization without environments.
-
-	config := acctest.Values{"environment_ids": []any{"env_1"}, "service_account_id": "sa_unknown"}
-	e.MustNotRead(t, nil, typeName, config, "service_account_id", "getEnvironmentBuildStatuses", "400")
 }
 
 const diagnosticsType = "agentyard_environment_build_diagnostics"
@@ -279,11 +240,10 @@ func TestEnvironmentBuildDiagnosticsDataSource(t *testing.T) {
 	are(made.ID, nil, again.BuildID, "ready", nil, false, false)
 }
 
-func TestEnvironmentBuildDiagnosticsDataSource_errors(t *testing.T) {
+func TestEnvironmentBuildDiagnosticsDataSource_unknownBuild(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := makeEnvironment(e, "app", "user").ID
-	e.MustNotRead(t, nil, diagnosticsType, acctest.Values{"environment_id": "env_unknown"}, "environment_id", "getEnvironmentBuildDiagnostics", "404", "was not found, or", "no build yet")
 	of := acctest.Values{"environment_id": id, "build_id": "bld_unknown"}
 	e.MustNotRead(t, nil, diagnosticsType, of, "environment_id", "getBuildDiagnostics", "404", "or the build was not found")
 }

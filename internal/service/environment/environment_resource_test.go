@@ -119,7 +119,6 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"unknown":         {acctest.Values{"source_id": "source-none"}, "source_id", []string{`Source "source-none" is not available`, "source-base", "agentyard_environment_source_options"}},
 		"unavailable":     {acctest.Values{"source_id": "source-other"}, "source_id", []string{"currently unavailable: Provider B"}},
 		"no repositories": {acctest.Values{"source_id": "source-bare"}, "repositories", []string{`"Bare image" (source-bare) does not support repositories`}},
 		"no scripts":      {acctest.Values{"source_id": "source-repositories", "setup_script": "make"}, "setup_script", []string{`"Repositories without scripts" (source-repositories) does not support setup scripts`}},
@@ -189,7 +188,6 @@ func TestEnvironment_refusalsOfACreation(t *testing.T) {
 	}{
 		"long name":      {values: acctest.Values{"name": strings.Repeat("n", 129)}, want: []string{"at most 128 characters", "Correct the value that the message names."}},
 		"long set-up":    {values: acctest.Values{"setup_script": long}, want: []string{"at most 65536 bytes"}},
-		"name taken":     {before: func(e *acctest.Env) { newEnv(e, nil) }, at: "name", want: []string{"already exists", "2026-03-01T12:00:00Z", "terraform import ADDRESS"}},
 		"no source":      {before: func(e *acctest.Env) { _ = e.SetSourceProvider("provider-a", false) }, want: []string{"createEnvironment", "409", "No source"}},
 		"403 of a scope": {values: acctest.Values{"scope": "organization"}, status: 403, want: []string{"Manager role", `scope "user" requires its owner's key, and any member can create one.`}},
 		"404":            {values: sourced, status: 404, at: "source_id"},
@@ -219,7 +217,6 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, i := e.Created(t, environmentType, envValues(nil))
-	builtEnv(e, map[string]any{"name": "taken"})
 	script := acctest.Values{"setup_script": "x"}
 	for _, tc := range []struct {
 		values acctest.Values
@@ -227,7 +224,6 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		{acctest.Values{"name": "taken"}, 0, "name", []string{"updateEnvironment", "409", "Another environment has this name.", "apply a temporary name"}},
 		{acctest.Values{"name": strings.Repeat("n", 129)}, 0, "", []string{"at most 128 characters"}},
 		{script, 403, "", []string{"updateEnvironment", "403", "its owner's key"}},
 		{acctest.Values{"source_id": "source-repositories"}, 409, "", []string{"updateEnvironment", "409"}},
