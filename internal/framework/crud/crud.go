@@ -84,7 +84,9 @@ func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, r
 }
 
 // object is the resource's name within a sentence.
-func (r *Resource) object() string { return strings.ReplaceAll(r.Name, "_", " ") }
+func (r *Resource) object() string { return words.Replace(r.Name) }
+
+var words = strings.NewReplacer("api_", "API ", "_", " ")
 
 // Ephemeral sets the type name and client of an ephemeral resource. Embed it.
 type Ephemeral struct {
@@ -146,7 +148,7 @@ func WithTimeout(ctx context.Context, c *client.Client,
 
 // Create runs create on the plan, and stores and returns the model and the record; nil if something failed. What is known in the
 // plan stays as planned.
-func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, object string, req resource.CreateRequest, resp *resource.CreateResponse,
+func Create[M, A any, P ModelOf[M, A]](ctx context.Context, r *Resource, req resource.CreateRequest, resp *resource.CreateResponse,
 	create func(context.Context, *M) (*A, error), options ...apierror.Option,
 ) (*M, *A) {
 	m := new(M)
@@ -157,11 +159,11 @@ func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, ob
 	createCtx, warnOfFound := WithFound(ctx)
 	made, err := create(createCtx, m)
 	if err != nil {
-		resp.Diagnostics.Append(explain("create", object, err, options)...)
+		resp.Diagnostics.Append(explain("create", r.object(), err, options)...)
 		return nil, nil
 	}
 	resp.Diagnostics.Append(StoreAsPlanned(ctx, &resp.State, resp.Identity, req.Plan.Raw, P(m), made)...)
-	resp.Diagnostics.Append(RecordReader(ctx, c, resp.Private)...)
+	resp.Diagnostics.Append(RecordReader(ctx, r.Client, resp.Private)...)
 	resp.Diagnostics.Append(warnOfFound()...)
 	if resp.Diagnostics.HasError() {
 		return nil, nil
@@ -170,7 +172,7 @@ func Create[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, ob
 }
 
 // Read stores the result of read, or removes a missing object from the state with a warning.
-func Read[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, object string, req resource.ReadRequest, resp *resource.ReadResponse,
+func Read[M, A any, P ModelOf[M, A]](ctx context.Context, r *Resource, req resource.ReadRequest, resp *resource.ReadResponse,
 	read func(*M) (*A, error), options ...apierror.Option,
 ) {
 	var m M
@@ -180,7 +182,7 @@ func Read[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, obje
 	}
 	found, err := read(&m)
 	if err != nil {
-		HandleFailedRead(ctx, c, object, P(&m), err, resp, options...)
+		HandleFailedRead(ctx, r, P(&m), err, resp, options...)
 		return
 	}
 	resp.Diagnostics.Append(P(&m).FromAPI(ctx, found)...)
@@ -190,13 +192,13 @@ func Read[M, A any, P ModelOf[M, A]](ctx context.Context, c *client.Client, obje
 		}
 	}
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
-	resp.Diagnostics.Append(RecordReader(ctx, c, resp.Private)...)
-	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, &m, P(&m).Identity())...)
+	resp.Diagnostics.Append(RecordReader(ctx, r.Client, resp.Private)...)
+	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, P(&m))...)
 }
 
 // Update runs update on the plan and the prior state, and stores and returns the plan's model; nil if something failed. A nil result
 // means that nothing was sent, and the plan is stored. What is known in the plan stays as planned, even if it has changed since.
-func Update[M, A any, P ModelOf[M, A]](ctx context.Context, object string, req resource.UpdateRequest, resp *resource.UpdateResponse,
+func Update[M, A any, P ModelOf[M, A]](ctx context.Context, r *Resource, req resource.UpdateRequest, resp *resource.UpdateResponse,
 	update func(plan, state *M) (*A, error), options ...apierror.Option,
 ) *M {
 	plan, state := new(M), new(M)
@@ -207,13 +209,13 @@ func Update[M, A any, P ModelOf[M, A]](ctx context.Context, object string, req r
 	}
 	updated, err := update(plan, state)
 	if err != nil {
-		resp.Diagnostics.Append(explain("update", object, err, options)...)
+		resp.Diagnostics.Append(explain("update", r.object(), err, options)...)
 		return nil
 	}
 	if updated != nil {
 		resp.Diagnostics.Append(P(plan).FromAPI(ctx, updated)...)
 	}
-	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, plan, P(plan).Identity())...)
+	resp.Diagnostics.Append(Save(ctx, &resp.State, resp.Identity, P(plan))...)
 	if updated == nil {
 		FillFromPrior(&resp.State, req.State.Raw)
 	}
@@ -253,7 +255,7 @@ func knownOr(value, other tftypes.Value) tftypes.Value {
 }
 
 // Delete runs remove on the prior state. Its errors name the object, because Terraform does not show its address with them.
-func Delete[M any](ctx context.Context, c *client.Client, object string, req resource.DeleteRequest, resp *resource.DeleteResponse,
+func Delete[M any](ctx context.Context, r *Resource, req resource.DeleteRequest, resp *resource.DeleteResponse,
 	remove func(*M) error, options ...apierror.Option,
 ) {
 	var m M
@@ -262,11 +264,11 @@ func Delete[M any](ctx context.Context, c *client.Client, object string, req res
 		return
 	}
 	err := remove(&m)
-	id := attributeOf(ctx, req.State, "id")
+	object, id := r.object(), attributeOf(ctx, req.State, "id")
 	switch {
 	case collection.IsGone(err):
-		resp.Diagnostics.Append(NotVisibleError(ctx, c, Missing{"delete", object, id, &m, req.Private})...)
-		if reader := otherReader(ctx, c, req.Private); reader != "" && !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(NotVisibleError(ctx, r, "delete", id, &m, req.Private)...)
+		if reader := otherReader(ctx, r.Client, req.Private); reader != "" && !resp.Diagnostics.HasError() {
 			resp.Diagnostics.AddWarning(title(object)+" not found", fmt.Sprintf("The %s %s was not found, so it is removed from the state. %s "+
 				"If that key belongs to another organization, the %s still exists there.", object, id, reader, object))
 		}
@@ -289,24 +291,24 @@ func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
 func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, plan tftypes.Value, model Model[A], record *A,
 ) diag.Diagnostics {
 	diags := model.FromAPI(ctx, record)
-	diags.Append(Save(ctx, state, identity, model, model.Identity())...)
+	diags.Append(Save(ctx, state, identity, model)...)
 	KeepPlanned(state, plan)
 	return diags
 }
 
 // Save stores state and identity. Null attributes get their defaults.
-func Save(ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model, identityModel any) diag.Diagnostics {
+func Save(ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Identified) diag.Diagnostics {
 	diags := state.Set(ctx, model)
 	diags.Append(setDefaults(ctx, state.Schema, &state.Raw)...)
-	diags.Append(setIdentity(ctx, identity, identityModel)...)
+	diags.Append(setIdentity(ctx, identity, model)...)
 	return diags
 }
 
-func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, model any) diag.Diagnostics {
-	if identity == nil || model == nil {
+func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, model Identified) diag.Diagnostics {
+	if identity == nil || model.Identity() == nil {
 		return nil
 	}
-	return identity.Set(ctx, model)
+	return identity.Set(ctx, model.Identity())
 }
 
 // setDefaults sets null attributes to their defaults. They are null after an import, and in a state that is older than the

@@ -49,63 +49,51 @@ func otherReader(ctx context.Context, c *client.Client, private privatestate.Sta
 	return "It was last read with another API key or key_owner."
 }
 
-// Missing describes an object that a call did not find.
-type Missing struct {
-	// Verb is for the summary, such as "read".
-	Verb string
-	// Object is its type in words, such as "API key".
-	Object  string
-	ID      string
-	Model   any
-	Private privatestate.State
-}
-
 // NotVisibleError returns an error if a missing object may still exist: base_url does not lead to the API, or only the owner can see the
-// object, and it was last read with another API key or key_owner. Without an error, the object is gone.
-func NotVisibleError(ctx context.Context, c *client.Client, m Missing) diag.Diagnostics {
-	if err := c.Conn.CheckBaseURL(ctx); err != nil {
-		return explain(m.Verb, m.Object, err, nil)
+// object, and it was last read with another API key or key_owner. Without an error, the object is gone. Verb is for the summary.
+func NotVisibleError(ctx context.Context, r *Resource, verb, id string, model any, private privatestate.State) diag.Diagnostics {
+	if err := r.Client.Conn.CheckBaseURL(ctx); err != nil {
+		return explain(verb, r.object(), err, nil)
 	}
-	visible, ok := m.Model.(OwnerOnly)
+	visible, ok := model.(OwnerOnly)
 	if !ok || !visible.OwnerOnly() {
 		return nil
 	}
-	reader := otherReader(ctx, c, m.Private)
+	reader := otherReader(ctx, r.Client, private)
 	if reader == "" {
 		return nil
 	}
 	prevention := ""
-	if c.Conn.KeyOwner == "" {
+	if r.Client.Conn.KeyOwner == "" {
 		prevention = "If each run uses a new key, set key_owner in the provider block to prevent this error."
 	}
-	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+m.Verb+" "+m.Object, phrase.Join(
-		fmt.Sprintf("%s %s is not visible to the provider's API key. %s", title(m.Object), m.ID, reader),
-		fmt.Sprintf("If the %s was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.", m.Object), prevention))}
+	return diag.Diagnostics{diag.NewErrorDiagnostic("Cannot "+verb+" "+r.object(), phrase.Join(
+		fmt.Sprintf("%s %s is not visible to the provider's API key. %s", title(r.object()), id, reader),
+		fmt.Sprintf("If the %s was deleted, run terraform state rm ADDRESS. Otherwise, use a key of its owner.", r.object()), prevention))}
 }
 
 // HandleFailedRead handles the error of a Read. It removes a missing object from the state with a warning. It leaves the state unchanged
 // if the object is not visible yet, or if settings are unknown during a plan. Anything else is an error.
-func HandleFailedRead(ctx context.Context, c *client.Client, object string, model Identified, err error, resp *resource.ReadResponse,
-	options ...apierror.Option,
-) {
+func HandleFailedRead(ctx context.Context, r *Resource, model Identified, err error, resp *resource.ReadResponse, options ...apierror.Option) {
+	object := r.object()
 	var missing *transport.UnconfiguredError
 	var unset *UnsetError
 	switch {
 	case collection.IsNew(err):
-		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
+		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model)...)
 	case collection.IsGone(err):
-		HandleGone(ctx, c, object, model, resp)
+		HandleGone(ctx, r, model, resp)
 	case errors.As(err, &unset) && privatestate.IsImportUnread(ctx, resp.Private):
 		resp.Diagnostics.AddError("Cannot import "+object, fmt.Sprintf("No %s is set. To set one, apply without the import.", object))
 	case errors.As(err, &unset):
-		remove(ctx, c, model, resp, title(object)+" is not set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
+		remove(ctx, r.Client, model, resp, title(object)+" is not set", fmt.Sprintf("No %s is set. It is removed from the state. If it is still configured, the next apply sets it again.", object))
 	case errors.As(err, &missing) && missing.Setting != "" && privatestate.IsImportUnread(ctx, resp.Private):
 		// A state with only the ID would be planned as a replacement, which destroys the imported object.
 		resp.Diagnostics.AddError("Cannot import "+object+" yet", fmt.Sprintf("The %s cannot be read, because the provider's %s is not known yet. "+
 			"First apply what %s depends on, for example with -target. Then plan the import.", object, missing.Setting, missing.Setting))
 	case errors.As(err, &missing) && missing.Setting != "":
 		resp.Diagnostics.AddWarning("State not refreshed", "The provider's "+missing.Setting+" is not known yet, so objects in the state were not compared with the service.")
-		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
+		resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model)...)
 	default:
 		resp.Diagnostics.Append(explain("read", object, err, options)...)
 	}
@@ -113,22 +101,22 @@ func HandleFailedRead(ctx context.Context, c *client.Client, object string, mode
 
 // HandleGone removes a missing object from the state, unless it may still exist but be invisible to the API key. After an import,
 // it returns an error, because Terraform's own one would suggest another region or endpoint.
-func HandleGone(ctx context.Context, c *client.Client, object string, model Identified, resp *resource.ReadResponse) {
-	id := cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
+func HandleGone(ctx context.Context, r *Resource, model Identified, resp *resource.ReadResponse) {
+	object, id := r.object(), cmp.Or(attributeOf(ctx, resp.State, "id"), attributeOf(ctx, resp.State, "email")) // An import sets only one of them.
 	if privatestate.IsImportUnread(ctx, resp.Private) {
 		account := attributeOf(ctx, resp.State, "service_account_id")
 		detail := phrase.Join(apierror.NoSuch(object, id), apierror.NameHint("service account", account))
-		if named := objectsNamed(ctx, c, object, id); len(named) == 1 {
+		if named := objectsNamed(ctx, r.Client, object, id); len(named) == 1 {
 			detail = fmt.Sprintf("%q is the name of the %s %s. Import it by that ID.", id, object, named[0].ID)
 		}
 		resp.Diagnostics.AddError("Cannot import "+object, detail)
 		return
 	}
-	if hidden := NotVisibleError(ctx, c, Missing{"read", object, id, model, resp.Private}); hidden.HasError() {
+	if hidden := NotVisibleError(ctx, r, "read", id, model, resp.Private); hidden.HasError() {
 		resp.Diagnostics.Append(hidden...)
 		return
 	}
-	remove(ctx, c, model, resp, title(object)+" not found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
+	remove(ctx, r.Client, model, resp, title(object)+" not found", fmt.Sprintf("The %s %s no longer exists. It is removed from the state. If it is still configured, the next apply creates it again.", object, id))
 }
 
 // objectsNamed returns the objects with a name that was given as an import ID.
@@ -153,7 +141,7 @@ func objectsNamed(ctx context.Context, c *client.Client, object, name string) []
 
 // remove sets the identity first, because otherwise the refresh of a state without identities fails with another error.
 func remove(ctx context.Context, c *client.Client, model Identified, resp *resource.ReadResponse, summary, detail string) {
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model.Identity())...)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, model)...)
 	resp.State.RemoveResource(ctx)
 	resp.Diagnostics.AddWarning(summary, phrase.Join(detail, OtherOrganization(ctx, c, resp.Private)))
 }

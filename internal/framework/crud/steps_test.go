@@ -34,7 +34,7 @@ var (
 	errGone     = fmt.Errorf("looking: %w", &collection.MissingError{Err: errNotFound})
 )
 
-var anyClient = client.Unconfigured("api_key", clock.System)
+var anyThing = &Resource{Client: client.Unconfigured("api_key", clock.System), Name: "thing"}
 
 // said formats diagnostics, one per line: "Error: summary: detail".
 func said(diags diag.Diagnostics) string {
@@ -85,7 +85,7 @@ func TestCreate(t *testing.T) {
 		req := resource.CreateRequest{Plan: tfsdk.Plan{Raw: raw(map[string]string{"id": "?", "name": "a", "mood": "?"}), Schema: thingSchema}}
 		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
 		resp.Private = private(resp.Private)
-		m, got := Create(t.Context(), anyClient, "thing", req, resp, func(_ context.Context, m *thingModel) (*thing, error) {
+		m, got := Create(t.Context(), anyThing, req, resp, func(_ context.Context, m *thingModel) (*thing, error) {
 			check.Is(t, "the planned name", m.Name.ValueString(), "a")
 			return made, err
 		})
@@ -158,7 +158,7 @@ func TestRead(t *testing.T) {
 			if tc.imported {
 				privatestate.MarkImported(t.Context(), resp.Private)
 			}
-			Read(t.Context(), anyClient, "thing", resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
+			Read(t.Context(), anyThing, resource.ReadRequest{State: prior()}, resp, func(m *thingModel) (*thing, error) {
 				check.Is(t, "the prior ID", m.ID.ValueString(), "1")
 				return tc.found, tc.err
 			})
@@ -200,7 +200,7 @@ func TestUpdate(t *testing.T) {
 			resp := &resource.UpdateResponse{State: prior(), Identity: noIdentity()}
 			resp.Private = private(resp.Private)
 			privatestate.MarkImported(t.Context(), resp.Private)
-			stored := Update(t.Context(), "thing", req, resp, func(plan, state *thingModel) (*thing, error) {
+			stored := Update(t.Context(), anyThing, req, resp, func(plan, state *thingModel) (*thing, error) {
 				if plan.Name.ValueString() != "b" || state.Name.ValueString() != "a" {
 					t.Errorf("from %v to %v", state.Name, plan.Name)
 				}
@@ -240,7 +240,7 @@ func TestDelete(t *testing.T) {
 				state = stateOf(tc.state)
 			}
 			var resp resource.DeleteResponse
-			Delete(t.Context(), anyClient, "thing", resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
+			Delete(t.Context(), anyThing, resource.DeleteRequest{State: state}, &resp, func(m *thingModel) error {
 				check.Is(t, "the deleted ID", m.ID.ValueString(), get(t, state, "id"))
 				return tc.err
 			})
@@ -272,8 +272,8 @@ func TestList_yieldsItsFailure(t *testing.T) {
 func TestGone_withoutAnIdentity(t *testing.T) {
 	t.Parallel()
 	resp := &resource.ReadResponse{State: prior()}
-	HandleGone(t.Context(), anyClient, "api key", &bare{}, resp)
-	tells(t, resp.Diagnostics, "Warning: Api key not found: The api key 1 no longer exists.")
+	HandleGone(t.Context(), &Resource{Client: anyThing.Client, Name: "api_key"}, &bare{}, resp)
+	tells(t, resp.Diagnostics, "Warning: API key not found: The API key 1 no longer exists.")
 }
 
 // hideable is a thing that may be visible only to its owner.
@@ -329,13 +329,13 @@ func TestGone_withAnotherKey(t *testing.T) {
 				resp := &resource.ReadResponse{State: state, Identity: noIdentity()}
 				resp.Private = private(resp.Private)
 				if tc.saw != nil {
-					Read(t.Context(), tc.saw, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) {
+					Read(t.Context(), &Resource{Client: tc.saw, Name: "thing"}, resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) {
 						return &thing{"1", "a", mood}, nil
 					})
 				}
-				Read(t.Context(), tc.asks, "thing", resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) { return nil, errGone })
+				Read(t.Context(), &Resource{Client: tc.asks, Name: "thing"}, resource.ReadRequest{State: state}, resp, func(*hideable) (*thing, error) { return nil, errGone })
 				deletion := &resource.DeleteResponse{}
-				Delete(t.Context(), tc.asks, "thing", resource.DeleteRequest{State: state, Private: resp.Private}, deletion, func(*hideable) error { return errGone })
+				Delete(t.Context(), &Resource{Client: tc.asks, Name: "thing"}, resource.DeleteRequest{State: state, Private: resp.Private}, deletion, func(*hideable) error { return errGone })
 				isHidden := mood == "shy" && tc.reader != ""
 				if resp.State.Raw.IsNull() == isHidden {
 					t.Errorf("the state holds %v", resp.State.Raw)
@@ -425,7 +425,7 @@ func TestCreate_warnsOfWhatItFound(t *testing.T) {
 		req := resource.CreateRequest{Plan: tfsdk.Plan{Raw: raw(map[string]string{"id": "?", "name": "a", "mood": "?"}), Schema: thingSchema}}
 		resp := &resource.CreateResponse{State: tfsdk.State{Raw: tftypes.NewValue(thingType, nil), Schema: thingSchema}, Identity: noIdentity()}
 		resp.Private = private(resp.Private)
-		Create(t.Context(), anyClient, "thing", req, resp, func(ctx context.Context, _ *thingModel) (*thing, error) {
+		Create(t.Context(), anyThing, req, resp, func(ctx context.Context, _ *thingModel) (*thing, error) {
 			create.NoteFound(ctx, &transport.Conn{}, create.Found{Ref: wire.Ref{Object: "thing", ID: "1"}})
 			return &thing{"1", "a", "calm"}, err
 		})

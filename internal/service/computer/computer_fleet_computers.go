@@ -134,7 +134,7 @@ func (m *fleetModel) store(ctx context.Context, members []fleetMember, missing [
 	}
 	all, diags := types.MapValueFrom(ctx, fleetComputerType, entries)
 	m.Computers, m.Quantity = all, types.Int64Value(int64(len(entries))) // After an import, or a destroy that left some, nothing else knows it.
-	diags.Append(crud.Save(ctx, state, identity, m, m.Identity())...)
+	diags.Append(crud.Save(ctx, state, identity, m)...)
 	return append(diags, recordLives(ctx, private, remembered)...)
 }
 

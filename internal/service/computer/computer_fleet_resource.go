@@ -221,14 +221,14 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 	if privatestate.IsImportUnread(ctx, resp.Private) {
 		found, err = r.Client.Computers.ListFleet(ctx, m.NamePrefix.ValueString(), m.ServiceAccountID.ValueString())
 		if err == nil && len(found) == 0 {
-			crud.HandleGone(ctx, r.Client, "computer fleet", &m, resp)
+			crud.HandleGone(ctx, &r.Resource, &m, resp)
 			return
 		}
 	} else {
 		found, err = r.Client.Computers.GetMany(ctx, m.ServiceAccountID.ValueString(), memberIDs(prior))
 	}
 	if err != nil {
-		crud.HandleFailedRead(ctx, r.Client, "computer fleet", &m, err, resp)
+		crud.HandleFailedRead(ctx, &r.Resource, &m, err, resp)
 		return
 	}
 	members, diags := membersFromAPI(ctx, found, prior)
@@ -252,8 +252,7 @@ func (r *fleetResource) Read(ctx context.Context, req resource.ReadRequest, resp
 // checkAllLost returns an error if all computers are missing that are only invisible to this API key, or else a caution if another key last
 // read them.
 func (r *fleetResource) checkAllLost(ctx context.Context, verb string, m *fleetModel, private privatestate.State) (caution string, diags diag.Diagnostics) {
-	lost := crud.Missing{Verb: verb, Object: "computer fleet", ID: m.importID(), Model: m, Private: private}
-	return crud.OtherOrganization(ctx, r.Client, private), crud.NotVisibleError(ctx, r.Client, lost)
+	return crud.OtherOrganization(ctx, r.Client, private), crud.NotVisibleError(ctx, &r.Resource, verb, m.importID(), m, private)
 }
 
 // Update deletes what the plan shows, creates what is missing, and waits.

@@ -200,7 +200,7 @@ func (r *computerResource) ValidateConfig(ctx context.Context, req resource.Vali
 
 func (r *computerResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var deadline time.Time
-	m, made := crud.Create(ctx, r.Client, "computer", req, resp, func(ctx context.Context, m *computerModel) (*computers.Computer, error) {
+	m, made := crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *computerModel) (*computers.Computer, error) {
 		body, diags := m.createRequest(ctx)
 		createCtx, stop, until, problems := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultCreateTimeout)
 		defer stop()
@@ -231,7 +231,7 @@ func (r *computerResource) Create(ctx context.Context, req resource.CreateReques
 }
 
 func (r *computerResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "computer", req, resp, func(m *computerModel) (*computers.Computer, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(m *computerModel) (*computers.Computer, error) {
 		found, err := r.Client.Computers.Get(ctx, m.ID.ValueString(), m.ServiceAccountID.ValueString())
 		if err != nil {
 			return nil, err
@@ -256,7 +256,7 @@ func (r *computerResource) ReadIsUnchanged(ctx context.Context, state *crud.RawO
 // Update changes the computer, and then waits for one that an earlier apply left while it was set up, as the plan shows.
 func (r *computerResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var known computers.Computer
-	m := crud.Update(ctx, "computer", req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
+	m := crud.Update(ctx, &r.Resource, req, resp, func(plan, state *computerModel) (*computers.Computer, error) {
 		known = computers.Computer{ID: state.ID.ValueString(), Name: state.Name.ValueString(), Status: state.Status.ValueString()}
 		body := plan.updateRequest(state)
 		if body == (computers.UpdateRequest{}) {
@@ -282,7 +282,7 @@ func (r *computerResource) Update(ctx context.Context, req resource.UpdateReques
 }
 
 func (r *computerResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "computer", req, resp, func(m *computerModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *computerModel) error {
 		ctx, stop, _, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout)
 		defer stop()
 		resp.Diagnostics.Append(diags...)

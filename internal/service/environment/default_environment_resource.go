@@ -75,7 +75,7 @@ var atEnvironment = apierror.AtStatus{
 }
 
 func (r *defaultEnvironmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "default environment", req, resp, func(ctx context.Context, m *defaultEnvironmentModel) (*string, error) {
+	crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *defaultEnvironmentModel) (*string, error) {
 		live, err := r.Client.Environments.DefaultUncached(ctx)
 		wanted := m.EnvironmentID.ValueString()
 		switch {
@@ -108,7 +108,7 @@ func (r *defaultEnvironmentResource) set(ctx context.Context, id string) error {
 }
 
 func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "default environment", req, resp, func(*defaultEnvironmentModel) (*string, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(*defaultEnvironmentModel) (*string, error) {
 		live, err := r.Client.Environments.Default(ctx, collection.Organization)
 		switch {
 		case err != nil:
@@ -121,7 +121,7 @@ func (r *defaultEnvironmentResource) Read(ctx context.Context, req resource.Read
 }
 
 func (r *defaultEnvironmentResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "default environment", req, resp, func(plan, _ *defaultEnvironmentModel) (*string, error) {
+	crud.Update(ctx, &r.Resource, req, resp, func(plan, _ *defaultEnvironmentModel) (*string, error) {
 		wanted := plan.EnvironmentID.ValueString()
 		return &wanted, r.set(ctx, wanted)
 	}, setAdvice, atEnvironment)

@@ -25,7 +25,7 @@ import (
 // Create creates the environment, waits for its first build, and makes it the organization's default.
 func (r *environmentResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var deadline time.Time
-	m, made := crud.Create(ctx, r.Client, "environment", req, resp, func(ctx context.Context, m *environmentModel) (*environments.Environment, error) {
+	m, made := crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *environmentModel) (*environments.Environment, error) {
 		body, diags := m.createRequest(ctx)
 		createCtx, stop, until, problems := crud.WithTimeout(ctx, r.Client, m.Timeouts.Create, defaultBuildTimeout)
 		defer stop()
@@ -43,7 +43,7 @@ func (r *environmentResource) Create(ctx context.Context, req resource.CreateReq
 	w := work{creates: true, startsBuild: true, makesDefault: m.MakeOrganizationDefault.ValueBool() && m.WaitForBuild.ValueBool()}
 	left, diags := r.finish(ctx, m, w, awaitedBuild{id: made.LatestBuildID()}, deadline)
 	resp.Diagnostics.Append(diags...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, m)...)
 	crud.KeepPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 }
@@ -89,7 +89,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		resp.Diagnostics.Append(diags...)
 	}
 	// 4. Store the changes even after an error, because the service has applied them.
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan)...)
 	crud.FillFromPrior(&resp.State, req.State.Raw)
 	crud.KeepPlanned(&resp.State, req.Plan.Raw)
 	resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)

@@ -241,7 +241,7 @@ var userScope = diag.NewAttributeErrorDiagnostic(path.Root("make_organization_de
 		"Remove make_organization_default, or set scope to \"organization\", which replaces an existing environment.")
 
 func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "environment", req, resp, func(m *environmentModel) (*environments.Environment, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(m *environmentModel) (*environments.Environment, error) {
 		found, err := r.Client.Environments.Get(ctx, m.ID.ValueString())
 		if left := privatestate.Unfinished(ctx, req.Private); err == nil && left != (privatestate.Steps{}) {
 			// The read does not show the build yet. Without Before, only the status tells that.
@@ -255,7 +255,7 @@ func (r *environmentResource) Read(ctx context.Context, req resource.ReadRequest
 }
 
 func (r *environmentResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "environment", req, resp, func(m *environmentModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *environmentModel) error {
 		ctx, stop, _, diags := crud.WithTimeout(ctx, r.Client, m.Timeouts.Delete, defaultDeleteTimeout)
 		defer stop()
 		resp.Diagnostics.Append(diags...)

@@ -69,7 +69,7 @@ func (r *globalUsageLimitResource) ModifyPlan(ctx context.Context, req resource.
 var globalLimitOptions = apierror.Options{needsManager, apierror.AtStatus{apierror.Denied: path.Root("limit")}}
 
 func (r *globalUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "global usage limit", req, resp, func(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
+	crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *globalUsageLimitModel) (*int64, error) {
 		return r.set(ctx, m)
 	}, globalLimitOptions)
 }
@@ -80,7 +80,7 @@ func (r *globalUsageLimitResource) set(ctx context.Context, m *globalUsageLimitM
 }
 
 func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) (*int64, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(*globalUsageLimitModel) (*int64, error) {
 		live, err := r.Client.Organization.GlobalUsageLimit(ctx)
 		if err == nil && live == nil {
 			return nil, &crud.UnsetError{}
@@ -90,13 +90,13 @@ func (r *globalUsageLimitResource) Read(ctx context.Context, req resource.ReadRe
 }
 
 func (r *globalUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "global usage limit", req, resp, func(plan, _ *globalUsageLimitModel) (*int64, error) {
+	crud.Update(ctx, &r.Resource, req, resp, func(plan, _ *globalUsageLimitModel) (*int64, error) {
 		return r.set(ctx, plan)
 	}, globalLimitOptions)
 }
 
 func (r *globalUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "global usage limit", req, resp, func(*globalUsageLimitModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(*globalUsageLimitModel) error {
 		return r.Client.Organization.SetGlobalUsageLimit(ctx, nil)
 	}, globalLimitOptions)
 }

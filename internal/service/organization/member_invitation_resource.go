@@ -195,7 +195,7 @@ var invitationOptions = apierror.Options{needsManager, apierror.Own(func(err err
 
 // Create invites nobody who is a member, unless their role is configured: the service gives an invited member the default role.
 func (r *memberInvitationResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "member invitation", req, resp, func(ctx context.Context, m *memberInvitationModel) (*invitee, error) {
+	crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *memberInvitationModel) (*invitee, error) {
 		member, err := r.Client.Organization.MemberNow(ctx, m.Email.ValueString())
 		if err != nil {
 			return nil, err
@@ -215,7 +215,8 @@ func (r *memberInvitationResource) invite(ctx context.Context, m *memberInvitati
 // Read removes a person from the state who was a member and no longer is. Somebody who has not joined may still be invited.
 func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	imported := privatestate.IsImportUnread(ctx, req.Private)
-	crud.Read(ctx, r.Client, "member", req, resp, func(m *memberInvitationModel) (*invitee, error) {
+	joined := crud.Resource{Client: r.Client, Name: "member"} // For the errors.
+	crud.Read(ctx, &joined, req, resp, func(m *memberInvitationModel) (*invitee, error) {
 		email := m.Email.ValueString()
 		member, err := r.member(ctx, m)
 		switch {
@@ -235,7 +236,7 @@ func (r *memberInvitationResource) Read(ctx context.Context, req resource.ReadRe
 
 // Update invites again if another role is configured. The plan has marked the status as unknown then.
 func (r *memberInvitationResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "member invitation", req, resp, func(plan, _ *memberInvitationModel) (*invitee, error) {
+	crud.Update(ctx, &r.Resource, req, resp, func(plan, _ *memberInvitationModel) (*invitee, error) {
 		if !plan.Status.IsUnknown() {
 			return nil, nil
 		}
@@ -256,7 +257,7 @@ func (r *memberInvitationResource) member(ctx context.Context, m *memberInvitati
 
 // Delete removes nobody by default, so that destroying a configuration does not lock anybody out.
 func (r *memberInvitationResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "member invitation", req, resp, func(m *memberInvitationModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *memberInvitationModel) error {
 		if !m.RemoveOnDestroy.ValueBool() {
 			return nil
 		}

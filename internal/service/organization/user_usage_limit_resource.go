@@ -99,25 +99,25 @@ func (r *userUsageLimitResource) ModifyPlan(ctx context.Context, req resource.Mo
 }
 
 func (r *userUsageLimitResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "user usage limit", req, resp, func(ctx context.Context, m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+	crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
 		return r.Client.Organization.SetUserUsageLimit(ctx, m.Email.ValueString(), m.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *userUsageLimitResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(m *userUsageLimitModel) (*organization.UserUsageLimit, error) {
 		return r.Client.Organization.UserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
 }
 
 func (r *userUsageLimitResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "user usage limit", req, resp, func(plan, _ *userUsageLimitModel) (*organization.UserUsageLimit, error) {
+	crud.Update(ctx, &r.Resource, req, resp, func(plan, _ *userUsageLimitModel) (*organization.UserUsageLimit, error) {
 		return r.Client.Organization.SetUserUsageLimit(ctx, plan.Email.ValueString(), plan.Limit.ValueInt64())
 	}, limitOptions)
 }
 
 func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "user usage limit", req, resp, func(m *userUsageLimitModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *userUsageLimitModel) error {
 		return r.Client.Organization.RemoveUserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
 }

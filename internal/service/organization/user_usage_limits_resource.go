@@ -176,12 +176,12 @@ func (r *userUsageLimitsResource) Create(ctx context.Context, req resource.Creat
 		return
 	}
 	plan.ID = types.StringValue(crud.SingletonID)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan)...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 }
 
 func (r *userUsageLimitsResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "user usage limits", req, resp, func(*userUsageLimitsModel) (*organization.UsageLimits, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(*userUsageLimitsModel) (*organization.UsageLimits, error) {
 		return r.Client.Organization.UsageLimits(ctx)
 	}, limitOptions)
 }
@@ -205,7 +205,7 @@ func (r *userUsageLimitsResource) Update(ctx context.Context, req resource.Updat
 	}
 	plan.Limits = types.MapValueMust(types.Int64Type, held)
 	resp.Diagnostics.Append(limitErrors("update", failed)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan, plan.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &plan)...)
 }
 
 func (r *userUsageLimitsResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {

@@ -237,7 +237,7 @@ func (r *apiKeyResource) Create(ctx context.Context, req resource.CreateRequest,
 		return
 	}
 	m.setMinted(made, settings, r.now(ctx))
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m)...)
 	resp.Diagnostics.Append(markExpiry(ctx, resp.Private, &config)...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
 }
@@ -257,12 +257,12 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	}
 	switch {
 	case err != nil:
-		crud.HandleFailedRead(ctx, r.Client, "API key", &m, err, resp)
+		crud.HandleFailedRead(ctx, &r.Resource, &m, err, resp)
 		return
 	case found != nil:
 		resp.Diagnostics.Append(m.FromAPI(ctx, found)...)
 	case privatestate.IsImportUnread(ctx, resp.Private):
-		crud.HandleGone(ctx, r.Client, "API key", &m, resp)
+		crud.HandleGone(ctx, &r.Resource, &m, resp)
 		return
 	case !collection.IsYoung(r.now(ctx), parseTime(m.CreatedAt)): // A listing may not show a new key yet.
 		m.IsRevoked = types.BoolValue(true)
@@ -273,7 +273,7 @@ func (r *apiKeyResource) Read(ctx context.Context, req resource.ReadRequest, res
 	resp.Diagnostics.Append(privatestate.SetIDs(ctx, resp.Private, privatestate.InGrace, inGrace)...)
 	resp.Diagnostics.Append(privatestate.MarkImportRead(ctx, resp.Private)...)
 	resp.Diagnostics.Append(crud.RecordReader(ctx, r.Client, resp.Private)...)
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m)...)
 }
 
 // ReadIsUnchanged implements crud.Shortcut: Read would store what the state has, and say nothing.
@@ -313,7 +313,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 		m.RotatedAt = value.Time(cmp.Or(made.CreatedAt.Time(), r.now(ctx)))
 		m.setMinted(made, settings, r.now(ctx))
 	}
-	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m, m.Identity())...)
+	resp.Diagnostics.Append(crud.Save(ctx, &resp.State, resp.Identity, &m)...)
 	if resp.Diagnostics.HasError() {
 		return // The private state is saved only together with the state.
 	}
@@ -324,7 +324,7 @@ func (r *apiKeyResource) Update(ctx context.Context, req resource.UpdateRequest,
 
 // Delete revokes the key, and the old keys in their grace periods.
 func (r *apiKeyResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "API key", req, resp, func(m *apiKeyModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *apiKeyModel) error {
 		keys, account := r.Client.ServiceAccounts, m.ServiceAccountID.ValueString()
 		if named, err := keys.KeysNamed(ctx, account, m.Name.ValueString()); err == nil { // A missing listing only costs the warning.
 			resp.Diagnostics.Append(m.warnOfOthers(named, r.now(ctx))...)

@@ -130,7 +130,7 @@ func (r *accountResource) destroyed(ctx context.Context, state accountModel) dia
 // an error would taint the account, and the next apply would replace it. The next refresh reads the actual status.
 func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var wanted types.String
-	_, made := crud.Create(ctx, r.Client, "service account", req, resp, func(ctx context.Context, m *accountModel) (*serviceaccounts.Account, error) {
+	_, made := crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *accountModel) (*serviceaccounts.Account, error) {
 		wanted = m.Status
 		return r.Client.ServiceAccounts.Create(ctx, m.createRequest())
 	})
@@ -145,13 +145,13 @@ func (r *accountResource) Create(ctx context.Context, req resource.CreateRequest
 }
 
 func (r *accountResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "service account", req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(m *accountModel) (*serviceaccounts.Account, error) {
 		return r.Client.ServiceAccounts.Get(ctx, m.ID.ValueString())
 	})
 }
 
 func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "service account", req, resp, func(plan, state *accountModel) (*serviceaccounts.Account, error) {
+	crud.Update(ctx, &r.Resource, req, resp, func(plan, state *accountModel) (*serviceaccounts.Account, error) {
 		body := plan.updateRequest(state)
 		if body == (serviceaccounts.UpdateRequest{}) {
 			return nil, nil
@@ -161,7 +161,7 @@ func (r *accountResource) Update(ctx context.Context, req resource.UpdateRequest
 }
 
 func (r *accountResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "service account", req, resp, func(m *accountModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *accountModel) error {
 		return r.Client.ServiceAccounts.Delete(ctx, m.ID.ValueString())
 	})
 }

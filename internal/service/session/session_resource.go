@@ -149,7 +149,7 @@ func (r *sessionResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 func (r *sessionResource) PlanIsUnchanged(state, _ *crud.RawObject) bool { return state.IsAtRest() }
 
 func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "session", req, resp, func(ctx context.Context, m *sessionModel) (*sessions.Session, error) {
+	crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *sessionModel) (*sessions.Session, error) {
 		body, diags := m.createRequest(ctx)
 		if err := crud.Failure(diags); err != nil {
 			return nil, err
@@ -159,7 +159,7 @@ func (r *sessionResource) Create(ctx context.Context, req resource.CreateRequest
 }
 
 func (r *sessionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "session", req, resp, func(m *sessionModel) (*sessions.Session, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(m *sessionModel) (*sessions.Session, error) {
 		isUnread := privatestate.IsImportUnread(ctx, req.Private)
 		if isUnread && m.ComputerID.ValueString() != "" { // An import by identity, mostly one of many.
 			if listed, err := r.Client.Sessions.Listed(ctx, m.ID.ValueString(), m.ComputerID.ValueString()); err == nil && listed != nil {
@@ -181,7 +181,7 @@ func (r *sessionResource) ReadIsUnchanged(ctx context.Context, state *crud.RawOb
 }
 
 func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "session", req, resp, func(plan, state *sessionModel) (*sessions.Session, error) {
+	crud.Update(ctx, &r.Resource, req, resp, func(plan, state *sessionModel) (*sessions.Session, error) {
 		wanted, diags := settingsToAPI(ctx, plan.SessionSettings)
 		prior, priorDiags := settingsToAPI(ctx, state.SessionSettings)
 		if err := crud.Failure(append(diags, priorDiags...)); err != nil {
@@ -195,7 +195,7 @@ func (r *sessionResource) Update(ctx context.Context, req resource.UpdateRequest
 }
 
 func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "session", req, resp, func(m *sessionModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *sessionModel) error {
 		return r.Client.Sessions.Delete(ctx, m.ID.ValueString(), m.ComputerID.ValueString())
 	}, ownersOnly)
 }

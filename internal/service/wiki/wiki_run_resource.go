@@ -161,7 +161,7 @@ func (r *wikiRunResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 
 // Create sets the privacy level in a second request, because the create request does not support it.
 func (r *wikiRunResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	crud.Create(ctx, r.Client, "wiki run", req, resp, func(ctx context.Context, m *wikiRunModel) (*wikis.Run, error) {
+	crud.Create(ctx, &r.Resource, req, resp, func(ctx context.Context, m *wikiRunModel) (*wikis.Run, error) {
 		made, err := r.Client.Wikis.Create(ctx, m.createRequest())
 		if level := m.PrivacyLevel; err == nil && value.IsSet(level) && level.ValueString() != made.PrivacyLevel {
 			failed := r.Client.Wikis.SetPrivacy(ctx, made.ID, level.ValueString())
@@ -184,13 +184,13 @@ func withoutPrivacy(made *wikis.Run, level string, err error) diag.Diagnostics {
 }
 
 func (r *wikiRunResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
-	crud.Read(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
+	crud.Read(ctx, &r.Resource, req, resp, func(m *wikiRunModel) (*wikis.Run, error) {
 		return r.Client.Wikis.Get(ctx, m.ID.ValueString())
 	})
 }
 
 func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	crud.Update(ctx, "wiki run", req, resp, func(plan, state *wikiRunModel) (*wikis.Run, error) {
+	crud.Update(ctx, &r.Resource, req, resp, func(plan, state *wikiRunModel) (*wikis.Run, error) {
 		if plan.PrivacyLevel.Equal(state.PrivacyLevel) {
 			return nil, nil // An adopted value changed.
 		}
@@ -199,7 +199,7 @@ func (r *wikiRunResource) Update(ctx context.Context, req resource.UpdateRequest
 }
 
 func (r *wikiRunResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	crud.Delete(ctx, r.Client, "wiki run", req, resp, func(m *wikiRunModel) error {
+	crud.Delete(ctx, &r.Resource, req, resp, func(m *wikiRunModel) error {
 		return r.Client.Wikis.Delete(ctx, m.ID.ValueString())
 	}, deletionAdvice)
 }
