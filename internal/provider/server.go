@@ -26,10 +26,6 @@ func NewServer(version string, options ...Option) (Server, error) {
 			return nil, err
 		}
 	}
-	shortcuts, err := p.shortcuts(context.Background())
-	if err != nil {
-		return nil, err
-	}
 	layers := []func(Server) Server{
 		// Responses to failed creates keep a distance from all others: otherwise, Terraform 1.16.4 may crash and lose its state.
 		func(inner Server) Server { return &failedCreatePacer{Server: inner, clock: p.clock} },
@@ -38,7 +34,7 @@ func NewServer(version string, options ...Option) (Server, error) {
 		// Null elements, and numbers that JSON cannot carry, are errors.
 		func(inner Server) Server { return valueServer{inner, p.schemas} },
 		// What is unchanged is read and planned here, because the framework takes milliseconds for each object.
-		func(inner Server) Server { return &shortcutServer{inner, p, shortcuts} },
+		func(inner Server) Server { return &shortcutServer{inner, p, p.shortcuts(context.Background())} },
 		// A name in place of an ID fails the plan, and not only the apply.
 		func(inner Server) Server { return idServer{inner, p, p.schemas} },
 	}

@@ -3,7 +3,6 @@ package provider
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -29,10 +28,10 @@ type shortcutType struct {
 
 // shortcuts returns the types with a shortcut by name. A type has one if the framework takes more than 2 ms for an object, and organizations
 // have thousands of them. There are none if a user has switched the shortcuts off.
-func (p *agentyardProvider) shortcuts(ctx context.Context) (map[string]shortcutType, error) {
+func (p *agentyardProvider) shortcuts(ctx context.Context) map[string]shortcutType {
 	types := map[string]shortcutType{}
 	if os.Getenv(EnvNoShortcut) != "" {
-		return types, nil
+		return types
 	}
 	for _, construct := range p.Resources(ctx) {
 		r := construct()
@@ -43,13 +42,9 @@ func (p *agentyardProvider) shortcuts(ctx context.Context) (map[string]shortcutT
 		r.Metadata(ctx, resource.MetadataRequest{ProviderTypeName: typeName}, &metadata)
 		var described resource.SchemaResponse
 		r.Schema(ctx, resource.SchemaRequest{}, &described)
-		defaults, err := crud.Defaults(ctx, described.Schema)
-		if err != nil {
-			return nil, fmt.Errorf("defaults of %s: %w", metadata.TypeName, err)
-		}
-		types[metadata.TypeName] = shortcutType{construct, defaults}
+		types[metadata.TypeName] = shortcutType{construct, crud.Defaults(ctx, described.Schema)}
 	}
-	return types, nil
+	return types
 }
 
 // shortcutObject is an object of the state that may be answered here.

@@ -4,7 +4,6 @@ package crud
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/defaults"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -299,7 +297,7 @@ func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tf
 // Save stores state and identity. Null attributes get their defaults.
 func Save(ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, model Identified) diag.Diagnostics {
 	diags := state.Set(ctx, model)
-	diags.Append(setDefaults(ctx, state.Schema, &state.Raw)...)
+	setDefaults(ctx, state.Schema, &state.Raw)
 	diags.Append(setIdentity(ctx, identity, model)...)
 	return diags
 }
@@ -309,45 +307,6 @@ func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, model Id
 		return nil
 	}
 	return identity.Set(ctx, model.Identity())
-}
-
-// setDefaults sets null attributes to their defaults. They are null after an import, and in a state that is older than the
-// attribute. ResourceSchema must be the schema of raw.
-func setDefaults(ctx context.Context, resourceSchema any, raw *tftypes.Value) diag.Diagnostics {
-	s, ok := resourceSchema.(schema.Schema)
-	if !ok || raw.IsNull() {
-		return nil
-	}
-	var values map[string]tftypes.Value
-	byDefault, err := Defaults(ctx, s)
-	if err := errors.Join(err, raw.As(&values)); err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("State cannot be stored", err.Error())}
-	}
-	for name, value := range byDefault {
-		if values[name].IsNull() {
-			values[name] = value
-		}
-	}
-	*raw = tftypes.NewValue(raw.Type(), values)
-	return nil
-}
-
-// Defaults returns the default values of a resource's attributes. It knows only the kind of default that the provider's objects have.
-func Defaults(ctx context.Context, s schema.Schema) (map[string]tftypes.Value, error) {
-	found := map[string]tftypes.Value{}
-	for name, attribute := range s.Attributes {
-		a, isBool := attribute.(schema.BoolAttribute)
-		if !isBool || a.Default == nil {
-			continue
-		}
-		var resp defaults.BoolResponse
-		a.Default.DefaultBool(ctx, defaults.BoolRequest{Path: path.Root(name)}, &resp)
-		if err := Failure(resp.Diagnostics); err != nil {
-			return nil, err
-		}
-		found[name] = tftypes.NewValue(tftypes.Bool, resp.PlanValue.ValueBoolPointer())
-	}
-	return found, nil
 }
 
 // DeletionProtection returns the attribute deletion_protection. The guide says what it does not prevent.

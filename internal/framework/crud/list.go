@@ -100,7 +100,7 @@ func List[M, A any, P ModelOf[M, A]](ctx context.Context, objects string, req li
 			result.Diagnostics.Append(result.Identity.Set(ctx, P(&m).Identity())...)
 			if req.IncludeResource {
 				result.Diagnostics.Append(result.Resource.Set(ctx, &m)...)
-				result.Diagnostics.Append(setDefaults(ctx, result.Resource.Schema, &result.Resource.Raw)...)
+				setDefaults(ctx, result.Resource.Schema, &result.Resource.Raw)
 			}
 			if !yield(result) || count == req.Limit {
 				return
