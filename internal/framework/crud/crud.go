@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -101,23 +100,6 @@ func (e *Ephemeral) Metadata(_ context.Context, req ephemeral.MetadataRequest, r
 // Configure sets the client that the provider created.
 func (e *Ephemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
 	e.Client = configured(req.ProviderData, &resp.Diagnostics)
-}
-
-// Action sets the type name and client of an action. Embed it.
-type Action struct {
-	Client *client.Client
-	// Name is the type's name without the provider's prefix.
-	Name string
-}
-
-// Metadata sets the type's name.
-func (a *Action) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + a.Name
-}
-
-// Configure sets the client that the provider created.
-func (a *Action) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
-	a.Client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
 // unconfigured is the client before the provider is configured. Its calls return an error.

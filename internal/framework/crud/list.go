@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/list/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
@@ -22,31 +21,24 @@ type ListResource struct {
 	Attributes  map[string]schema.Attribute
 	// Results yields what is listed. Create it with ListAtOnce, or call List.
 	Results func(context.Context, *client.Client, list.ListRequest, *list.ListResultsStream)
-
-	client *client.Client
 }
 
 // New returns what the framework needs.
-func (l ListResource) New() list.ListResource { return &l }
+func (l ListResource) New() list.ListResource { return &listResource{Resource{Name: l.Name}, l} }
 
-// Metadata sets the type's name.
-func (l *ListResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
-	resp.TypeName = req.ProviderTypeName + "_" + l.Name
-}
-
-// Configure sets the client that the provider created.
-func (l *ListResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	l.client = configured(req.ProviderData, &resp.Diagnostics)
+type listResource struct {
+	Resource
+	of ListResource
 }
 
 // ListResourceConfigSchema sets the description and the arguments.
-func (l *ListResource) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
-	resp.Schema = schema.Schema{MarkdownDescription: l.Description, Attributes: l.Attributes}
+func (l *listResource) ListResourceConfigSchema(_ context.Context, _ list.ListResourceSchemaRequest, resp *list.ListResourceSchemaResponse) {
+	resp.Schema = schema.Schema{MarkdownDescription: l.of.Description, Attributes: l.of.Attributes}
 }
 
 // List yields the results.
-func (l *ListResource) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
-	l.Results(ctx, l.client, req, stream)
+func (l *listResource) List(ctx context.Context, req list.ListRequest, stream *list.ListResultsStream) {
+	l.of.Results(ctx, l.Client, req, stream)
 }
 
 // ListAtOnce returns the Results of a list resource that finds all objects at once, when Terraform reads the first one. Find gets a model

@@ -244,11 +244,21 @@ var (
 )
 
 // Action returns the operation as an action.
-func (o Operation) Action() action.Action { return &operationAction{Action{Name: o.Name}, o} }
+func (o Operation) Action() action.Action { return &operationAction{op: o} }
 
 type operationAction struct {
-	Action
-	op Operation
+	client *client.Client
+	op     Operation
+}
+
+// Metadata sets the type's name.
+func (a *operationAction) Metadata(_ context.Context, req action.MetadataRequest, resp *action.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + a.op.Name
+}
+
+// Configure sets the client that the provider created.
+func (a *operationAction) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
+	a.client = configured(req.ProviderData, &resp.Diagnostics)
 }
 
 const useAction = "\n\n**Action or resource.** The action returns nothing. For results, and with OpenTofu or Terraform before 1.14, use the resource of the same name."
@@ -286,6 +296,6 @@ func (a *operationAction) Invoke(ctx context.Context, req action.InvokeRequest, 
 	report := func(format string, args ...any) {
 		resp.SendProgress(action.InvokeProgressEvent{Message: fmt.Sprintf(format, args...)})
 	}
-	_, diags := a.op.run(ctx, a.Client, req.Config, &Call{IsAction: true, Report: report})
+	_, diags := a.op.run(ctx, a.client, req.Config, &Call{IsAction: true, Report: report})
 	resp.Diagnostics.Append(diags...)
 }
