@@ -198,9 +198,8 @@ var WorkflowEdit = crud.Operation{
 			m.AutomationName, m.ServiceAutomationID, m.ModeID = types.StringNull(), types.StringNull(), types.StringNull()
 		}
 	}),
-	Run:    crud.Run(editWorkflow),
-	Verb:   "edit",
-	Object: "CI workflow",
+	Run:  crud.Run(editWorkflow),
+	Verb: "edit", Object: "CI workflow",
 	Options: apierror.Options{apierror.Advice{
 		http.StatusForbidden: "No pull request was opened. Use the API key of a member who can write to the repositories, and check that the organization's settings allow CI automation.",
 		http.StatusNotFound:  "No pull request was opened. Check the path in base_url, and that the repositories are connected. The data source agentyard_ci_repositories lists them.",

@@ -21,9 +21,8 @@ var Activity = crud.Operation{
 	Results: results.Attributes{
 		"last_active_at": results.Computed("When the activity was recorded (RFC 3339, UTC). Null if the service does not return it.", types.StringType),
 	},
-	Run:     crud.Run(recordActivity),
-	Verb:    "record activity on",
-	Object:  "computer",
+	Run:  crud.Run(recordActivity),
+	Verb: "record activity on", Object: "computer",
 	Options: apierror.Options{atComputer, activeManagedOnly},
 }
 

@@ -148,10 +148,9 @@ var FileUpload = crud.Operation{
 			m.ContentBase64, m.Content = types.StringValue(base64.StdEncoding.EncodeToString([]byte(m.Content.ValueString()))), types.StringNull()
 		}
 	}),
-	Check:  checkUpload,
-	Run:    crud.Run(uploadFile),
-	Verb:   "upload",
-	Object: "file",
+	Check: checkUpload,
+	Run:   crud.Run(uploadFile),
+	Verb:  "upload", Object: "file",
 	Options: apierror.Options{atComputer, apierror.Advice{
 		http.StatusConflict: "The workspace already has a file with this name, and the service does not overwrite files. Choose another file_name, or check the file in the workspace: to replace it, delete it there and upload again.",
 	}},

@@ -23,9 +23,8 @@ var InstallDeps = crud.Operation{
 	Results: results.Attributes{
 		"install_session_id": results.Computed("ID of the session that installs the dependencies. Null if the service does not return it.", types.StringType),
 	},
-	Run:     crud.Run(installDeps),
-	Verb:    "install dependencies on",
-	Object:  "computer",
+	Run:  crud.Run(installDeps),
+	Verb: "install dependencies on", Object: "computer",
 	Options: apierror.Options{atComputer, installAdvice},
 }
 

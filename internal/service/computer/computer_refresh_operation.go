@@ -20,9 +20,8 @@ var Refresh = crud.Operation{
 		"configured":         results.Computed("Number of updated Git credentials.", types.Int64Type),
 		"secrets_configured": results.Computed("Number of updated secrets.", types.Int64Type),
 	},
-	Run:     crud.Run(refreshComputer),
-	Verb:    "refresh",
-	Object:  "computer",
+	Run:  crud.Run(refreshComputer),
+	Verb: "refresh", Object: "computer",
 	Options: apierror.Options{atComputer},
 }
 

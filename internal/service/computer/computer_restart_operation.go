@@ -19,9 +19,8 @@ var Restart = crud.Operation{
 	Results: results.Attributes{
 		"was_restarted": results.Computed("Whether the computer was asleep and was restarted.", types.BoolType),
 	},
-	Run:     crud.Run(restartComputer),
-	Verb:    "restart",
-	Object:  "computer",
+	Run:  crud.Run(restartComputer),
+	Verb: "restart", Object: "computer",
 	Options: apierror.Options{atComputer, activeManagedOnly},
 }
 

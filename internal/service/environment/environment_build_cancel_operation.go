@@ -33,9 +33,8 @@ var BuildCancel = crud.Operation{
 	Results: results.Attributes{
 		"canceled_build_id": results.Computed("ID of the build that was canceled. Null if the latest build was not running.", types.StringType),
 	},
-	Run:    crud.Run(cancelBuild),
-	Verb:   "cancel",
-	Object: "build",
+	Run:  crud.Run(cancelBuild),
+	Verb: "cancel", Object: "build",
 	Options: apierror.Options{apierror.AtStatus{http.StatusNotFound: path.Root("build_id"), http.StatusConflict: path.Root("build_id")}, apierror.Advice{
 		http.StatusForbidden: environmentAdvice[http.StatusForbidden],
 		http.StatusNotFound:  "The environment has no build with this ID. Check build_id, or omit it to cancel the latest build.",

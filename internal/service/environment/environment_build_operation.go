@@ -63,8 +63,7 @@ var Build = crud.Operation{
 	TimeoutText: "Maximum time to wait for the build. Defaults to `60m`.",
 	Canonical:   crud.CanonicalModel(func(m *environmentBuildModel) { m.WaitForBuild = types.BoolNull() }),
 	Run:         crud.Run(buildEnvironment),
-	Verb:        "build",
-	Object:      "environment",
+	Verb:        "build", Object: "environment",
 	Options: apierror.Options{environmentAdvice, apierror.AtStatus{
 		http.StatusNotFound: path.Root("environment_id"), http.StatusConflict: path.Root("environment_id"),
 	}},

@@ -40,9 +40,8 @@ var MemberRemove = crud.Operation{
 			m.Email = types.StringValue(strings.ToLower(m.Email.ValueString()))
 		}
 	}),
-	Run:    crud.Run(removeMember),
-	Verb:   "remove",
-	Object: "member",
+	Run:  crud.Run(removeMember),
+	Verb: "remove", Object: "member",
 	Options: apierror.Options{apierror.AtStatus{http.StatusBadRequest: path.Root("email"), http.StatusConflict: path.Root("email")}, needsManager, apierror.Advice{
 		http.StatusBadRequest: "Set email to an email address without a name or brackets.",
 		http.StatusNotFound:   "The service did not confirm that the member is gone. Check the path in base_url, then run again.",

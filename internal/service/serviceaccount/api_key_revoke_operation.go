@@ -26,9 +26,8 @@ var APIKeyRevoke = crud.Operation{
 		"service_account_id": crud.RequiredText("ID of the service account that owns the key."),
 		"key_id":             crud.RequiredText("ID of the key. The key must exist."),
 	},
-	Run:    crud.Run(revokeKey),
-	Verb:   "revoke",
-	Object: "API key",
+	Run:  crud.Run(revokeKey),
+	Verb: "revoke", Object: "API key",
 	Options: apierror.Options{apierror.Advice{
 		http.StatusNotFound: "The service account has no such API key, or the provider's API key cannot see it. Check service_account_id and key_id.",
 	}},

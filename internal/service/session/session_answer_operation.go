@@ -68,9 +68,8 @@ var Answer = crud.Operation{
 	Timeout:     defaultAgentTimeout,
 	TimeoutText: "Maximum time to wait for the agent. Defaults to `30m`.",
 	Run:         crud.Run(waitForAnswer),
-	Verb:        "read",
-	Object:      "answer",
-	Options:     apierror.Options{atSession, ownersOnly},
+	Verb:        "read", Object: "answer",
+	Options: apierror.Options{atSession, ownersOnly},
 }
 
 // waitForAnswer waits until the agent has finished: until the session stays idle and lists an answer. A session may also be idle

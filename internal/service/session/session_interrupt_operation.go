@@ -29,9 +29,8 @@ var Interrupt = crud.Operation{
 	Results: results.Attributes{
 		"status": results.Computed("Status of the session after the interruption. If it is not `idle`, the agent may not have stopped yet.", types.StringType),
 	},
-	Run:    crud.Run(interruptSession),
-	Verb:   "interrupt",
-	Object: "session",
+	Run:  crud.Run(interruptSession),
+	Verb: "interrupt", Object: "session",
 	Options: apierror.Options{apierror.AtStatus{http.StatusBadRequest: path.Root("session_id"), http.StatusNotFound: path.Root("session_id")}, ownersOnly, apierror.Advice{
 		http.StatusNotFound: "The session was not found. Nothing was interrupted. Check session_id." + ifNew,
 	}},

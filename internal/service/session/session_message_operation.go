@@ -73,9 +73,8 @@ var Message = crud.Operation{
 			}
 		}
 	}),
-	Run:    crud.Run(sendMessage),
-	Verb:   "send",
-	Object: "message",
+	Run:  crud.Run(sendMessage),
+	Verb: "send", Object: "message",
 	Options: apierror.Options{atSession, ownersOnly, apierror.Advice{
 		http.StatusBadRequest: "The message was not sent. Check that the session's computer is active, and that the service accepts the files and images.",
 	}},
