@@ -40,15 +40,13 @@ func IDAttribute(description string) schema.StringAttribute {
 
 // Import imports an object by the attribute of its identity. Form describes valid IDs for the error message. Terraform then calls Read,
 // which completes the state.
-func Import(ctx context.Context, attribute, object, form string, isValid func(string) bool,
-	req resource.ImportStateRequest, resp *resource.ImportStateResponse,
-) {
+func (r *Resource) Import(ctx context.Context, attribute, form string, isValid func(string) bool, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	given := types.StringValue(req.ID)
 	if hasIdentity(req) {
 		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root(attribute), &given)...)
 	}
 	if !isValid(given.ValueString()) {
-		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("The import ID of the %s is %s, not %q.", object, form, given.ValueString()))
+		resp.Diagnostics.AddError("Invalid import ID", fmt.Sprintf("The import ID of the %s is %s, not %q.", r.object(), form, given.ValueString()))
 		return
 	}
 	resource.ImportStatePassthroughWithIdentity(ctx, path.Root(attribute), path.Root(attribute), req, resp)
@@ -69,13 +67,6 @@ func hasIdentity(req resource.ImportStateRequest) bool {
 	return req.ID == "" && req.Identity != nil && !req.Identity.Raw.IsNull()
 }
 
-// ImportByID imports an object by its "id", which is part of the paths of requests. Example is an ID for the error message.
-func ImportByID(ctx context.Context, object, example string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	Import(ctx, "id", object, "its ID at the service, such as "+example, func(id string) bool {
-		return id != "" && id != "." && id != ".." && !strings.ContainsAny(id, "/ \t\n")
-	}, req, resp)
-}
-
 // ByID is a Resource whose identity and import ID are its ID at the service.
 type ByID struct {
 	Resource
@@ -88,9 +79,11 @@ func (r *ByID) IdentitySchema(_ context.Context, _ resource.IdentitySchemaReques
 	resp.IdentitySchema = IDSchema("The " + r.object() + "'s ID.")
 }
 
-// ImportState imports the object by its ID.
+// ImportState imports the object by its ID, which is part of the paths of requests.
 func (r *ByID) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	ImportByID(ctx, r.object(), r.Example, req, resp)
+	r.Import(ctx, "id", "its ID at the service, such as "+r.Example, func(id string) bool {
+		return id != "" && id != "." && id != ".." && !strings.ContainsAny(id, "/ \t\n")
+	}, req, resp)
 }
 
 // Singleton is a Resource that an organization has once.
@@ -119,5 +112,5 @@ func (r *Singleton) IdentitySchema(_ context.Context, _ resource.IdentitySchemaR
 
 // ImportState imports the object by its ID.
 func (r *Singleton) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	Import(ctx, "id", r.object(), fmt.Sprintf("always %q", SingletonID), func(given string) bool { return given == SingletonID }, req, resp)
+	r.Import(ctx, "id", fmt.Sprintf("always %q", SingletonID), func(given string) bool { return given == SingletonID }, req, resp)
 }

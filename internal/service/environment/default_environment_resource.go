@@ -135,5 +135,5 @@ func (r *defaultEnvironmentResource) Delete(_ context.Context, _ resource.Delete
 
 func (r *defaultEnvironmentResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	form := `always "organization" (to import the environment itself, use agentyard_environment)`
-	crud.Import(ctx, "id", "default environment", form, func(id string) bool { return id == crud.SingletonID }, req, resp)
+	r.Import(ctx, "id", form, func(id string) bool { return id == crud.SingletonID }, req, resp)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -31,10 +30,10 @@ var _ crud.ManagedResource = (*memberInvitationResource)(nil)
 
 // NewMemberInvitationResource returns the resource agentyard_member_invitation.
 func NewMemberInvitationResource() resource.Resource {
-	return &memberInvitationResource{crud.Resource{Name: "member_invitation"}}
+	return &memberInvitationResource{byEmail{crud.Resource{Name: "member_invitation"}, inviteeText}}
 }
 
-type memberInvitationResource struct{ crud.Resource }
+type memberInvitationResource struct{ byEmail }
 
 type memberInvitationModel struct {
 	ID              types.String `tfsdk:"id"`
@@ -43,10 +42,6 @@ type memberInvitationModel struct {
 	RemoveOnDestroy types.Bool   `tfsdk:"remove_on_destroy"`
 	Status          types.String `tfsdk:"status"`
 	MemberID        types.String `tfsdk:"member_id"`
-}
-
-type memberInvitationIdentity struct {
-	Email types.String `tfsdk:"email"`
 }
 
 // invitee is what a request has shown about a person. Empty fields mean that it has not shown them, and the state is kept.
@@ -72,7 +67,7 @@ func (m *memberInvitationModel) FromAPI(_ context.Context, i *invitee) diag.Diag
 	return nil
 }
 
-func (m *memberInvitationModel) Identity() any { return &memberInvitationIdentity{Email: m.Email} }
+func (m *memberInvitationModel) Identity() any { return &emailIdentity{Email: m.Email} }
 
 const inviteeText = "Email address to invite, or of the member. Letter case should not count"
 
@@ -119,12 +114,6 @@ func (r *memberInvitationResource) Schema(_ context.Context, _ resource.SchemaRe
 			},
 		},
 	}
-}
-
-func (r *memberInvitationResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"email": identityschema.StringAttribute{RequiredForImport: true, Description: inviteeText + "."},
-	}}
 }
 
 // ModifyPlan warns if the person is a member already, or is a member whom the apply removes. The status is known only after
@@ -271,8 +260,4 @@ func (r *memberInvitationResource) Delete(ctx context.Context, req resource.Dele
 		http.StatusNotFound: "The service did not confirm that the member is gone. Check the path in base_url, then apply again.",
 		http.StatusConflict: lastManager,
 	})
-}
-
-func (r *memberInvitationResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	importByEmail(ctx, "member invitation", req, resp)
 }

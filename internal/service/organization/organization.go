@@ -8,7 +8,9 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/organization"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
@@ -24,9 +26,25 @@ var needsManager = apierror.Advice{
 // lastManager is the remedy for a refused removal of a member.
 const lastManager = "You cannot remove yourself, or the last manager or owner. Use the API key of another manager or owner."
 
-// importByEmail imports an object by its "email".
-func importByEmail(ctx context.Context, object string, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	crud.Import(ctx, "email", object, "the member's email address, such as avery@agentyard.example", value.IsEmail, req, resp)
+// byEmail is a Resource whose identity and import ID are the "email" of a person.
+type byEmail struct {
+	crud.Resource
+	// text describes the address within a page.
+	text string
+}
+
+type emailIdentity struct {
+	Email types.String `tfsdk:"email"`
+}
+
+func (r *byEmail) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"email": identityschema.StringAttribute{RequiredForImport: true, Description: r.text + "."},
+	}}
+}
+
+func (r *byEmail) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	r.Import(ctx, "email", "the member's email address, such as avery@agentyard.example", value.IsEmail, req, resp)
 }
 
 var limitOptions = limitOptionsAt(path.Root("email"))

@@ -7,7 +7,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -25,19 +24,15 @@ var _ crud.ManagedResource = (*userUsageLimitResource)(nil)
 
 // NewUserUsageLimitResource returns the resource agentyard_user_usage_limit.
 func NewUserUsageLimitResource() resource.Resource {
-	return &userUsageLimitResource{crud.Resource{Name: "user_usage_limit"}}
+	return &userUsageLimitResource{byEmail{crud.Resource{Name: "user_usage_limit"}, userEmailText}}
 }
 
-type userUsageLimitResource struct{ crud.Resource }
+type userUsageLimitResource struct{ byEmail }
 
 type userUsageLimitModel struct {
 	ID    types.String `tfsdk:"id"`
 	Email types.String `tfsdk:"email"`
 	Limit types.Int64  `tfsdk:"limit"`
-}
-
-type userUsageLimitIdentity struct {
-	Email types.String `tfsdk:"email"`
 }
 
 // FromAPI keeps the configured spelling of the address, which is case-insensitive.
@@ -49,7 +44,7 @@ func (m *userUsageLimitModel) FromAPI(_ context.Context, l *organization.UserUsa
 	return nil
 }
 
-func (m *userUsageLimitModel) Identity() any { return &userUsageLimitIdentity{Email: m.Email} }
+func (m *userUsageLimitModel) Identity() any { return &emailIdentity{Email: m.Email} }
 
 const (
 	userEmailText = "Email address of an active member of the organization. Letter case should not count"
@@ -79,12 +74,6 @@ func (r *userUsageLimitResource) Schema(_ context.Context, _ resource.SchemaRequ
 			},
 		},
 	}
-}
-
-func (r *userUsageLimitResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"email": identityschema.StringAttribute{RequiredForImport: true, Description: userEmailText + "."},
-	}}
 }
 
 // ModifyPlan fails before anything is created if the service rejects the API key.
@@ -120,8 +109,4 @@ func (r *userUsageLimitResource) Delete(ctx context.Context, req resource.Delete
 	crud.Delete(ctx, &r.Resource, req, resp, func(m *userUsageLimitModel) error {
 		return r.Client.Organization.RemoveUserUsageLimit(ctx, m.Email.ValueString())
 	}, limitOptions)
-}
-
-func (r *userUsageLimitResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	importByEmail(ctx, "user usage limit", req, resp)
 }

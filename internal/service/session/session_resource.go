@@ -36,10 +36,10 @@ var createOptions = apierror.Options{
 
 // NewSessionResource returns the resource agentyard_session. Its identity contains the computer, which some responses omit.
 func NewSessionResource() resource.Resource {
-	return &sessionResource{crud.Resource{Name: "session", MutableIdentity: true}}
+	return &sessionResource{crud.ByID{Resource: crud.Resource{Name: "session", MutableIdentity: true}, Example: "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11"}}
 }
 
-type sessionResource struct{ crud.Resource }
+type sessionResource struct{ crud.ByID }
 
 type sessionModel struct {
 	sessionRecord
@@ -203,7 +203,7 @@ func (r *sessionResource) Delete(ctx context.Context, req resource.DeleteRequest
 func (r *sessionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var identity sessionIdentity
 	crud.IdentityOf(ctx, req, &identity, &resp.Diagnostics)
-	crud.ImportByID(ctx, "session", "7f9c2ba4-e88f-427d-8a1e-0d2d5e6b3c11", req, resp)
+	r.ByID.ImportState(ctx, req, resp)
 	if !resp.Diagnostics.HasError() && strings.TrimSpace(identity.ComputerID.ValueString()) != "" {
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("computer_id"), identity.ComputerID)...)
 	}
