@@ -37,42 +37,28 @@ func Defaults(ctx context.Context, s schema.Schema) map[string]tftypes.Value {
 	return found
 }
 
-// defaultOf returns the default of an attribute, of any kind that the framework has; null if there is none.
+// defaultOf returns the default of an attribute; nil or null if there is none. It knows booleans, texts, and whole numbers; the walk
+// over all arguments notices another kind.
 func defaultOf(ctx context.Context, attribute schema.Attribute) attr.Value {
 	switch a := attribute.(type) {
-	case interface{ BoolDefaultValue() defaults.Bool }:
-		return answer(ctx, a.BoolDefaultValue(), defaults.Bool.DefaultBool).PlanValue
-	case interface{ DynamicDefaultValue() defaults.Dynamic }:
-		return answer(ctx, a.DynamicDefaultValue(), defaults.Dynamic.DefaultDynamic).PlanValue
-	case interface{ Float32DefaultValue() defaults.Float32 }:
-		return answer(ctx, a.Float32DefaultValue(), defaults.Float32.DefaultFloat32).PlanValue
-	case interface{ Float64DefaultValue() defaults.Float64 }:
-		return answer(ctx, a.Float64DefaultValue(), defaults.Float64.DefaultFloat64).PlanValue
-	case interface{ Int32DefaultValue() defaults.Int32 }:
-		return answer(ctx, a.Int32DefaultValue(), defaults.Int32.DefaultInt32).PlanValue
-	case interface{ Int64DefaultValue() defaults.Int64 }:
-		return answer(ctx, a.Int64DefaultValue(), defaults.Int64.DefaultInt64).PlanValue
-	case interface{ ListDefaultValue() defaults.List }:
-		return answer(ctx, a.ListDefaultValue(), defaults.List.DefaultList).PlanValue
-	case interface{ MapDefaultValue() defaults.Map }:
-		return answer(ctx, a.MapDefaultValue(), defaults.Map.DefaultMap).PlanValue
-	case interface{ NumberDefaultValue() defaults.Number }:
-		return answer(ctx, a.NumberDefaultValue(), defaults.Number.DefaultNumber).PlanValue
-	case interface{ ObjectDefaultValue() defaults.Object }:
-		return answer(ctx, a.ObjectDefaultValue(), defaults.Object.DefaultObject).PlanValue
-	case interface{ SetDefaultValue() defaults.Set }:
-		return answer(ctx, a.SetDefaultValue(), defaults.Set.DefaultSet).PlanValue
-	case interface{ StringDefaultValue() defaults.String }:
-		return answer(ctx, a.StringDefaultValue(), defaults.String.DefaultString).PlanValue
+	case schema.BoolAttribute:
+		if a.Default != nil {
+			var resp defaults.BoolResponse
+			a.Default.DefaultBool(ctx, defaults.BoolRequest{}, &resp)
+			return resp.PlanValue
+		}
+	case schema.StringAttribute:
+		if a.Default != nil {
+			var resp defaults.StringResponse
+			a.Default.DefaultString(ctx, defaults.StringRequest{}, &resp)
+			return resp.PlanValue
+		}
+	case schema.Int64Attribute:
+		if a.Default != nil {
+			var resp defaults.Int64Response
+			a.Default.DefaultInt64(ctx, defaults.Int64Request{}, &resp)
+			return resp.PlanValue
+		}
 	}
 	return nil
-}
-
-// answer asks a default for its value, which is null without a default. One that fails also fails in each plan, which reports it.
-func answer[Default, Request, Response any](ctx context.Context, from Default, ask func(Default, context.Context, Request, *Response)) (response Response) {
-	if any(from) != nil {
-		var request Request
-		ask(from, ctx, request, &response)
-	}
-	return response
 }
