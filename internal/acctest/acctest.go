@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,7 +33,8 @@ type Env struct {
 	// Factories serve the provider to the CLI.
 	Factories map[string]func() (tfprotov6.ProviderServer, error)
 
-	t testing.TB
+	t       testing.TB
+	options []Option
 }
 
 // Option changes the emulator of an Env.
@@ -42,8 +44,19 @@ type Option func(*emulator.Options)
 // closed when the test ends.
 func New(t testing.TB, options ...Option) *Env {
 	t.Helper()
-	clk := clock.NewFake(Start)
-	e := &Env{Clock: clk, t: t}
+	return newAt(t, Start, options)
+}
+
+// Copy is New with the options, the objects, and the time of e.
+func (e *Env) Copy(t testing.TB, more ...Option) *Env {
+	t.Helper()
+	return newAt(t, e.Clock.Now(), slices.Concat(e.options, []Option{func(o *emulator.Options) { o.CopyOf = e.Emulator }}, more))
+}
+
+func newAt(t testing.TB, now time.Time, options []Option) *Env {
+	t.Helper()
+	clk := clock.NewFake(now)
+	e := &Env{Clock: clk, t: t, options: options}
 	e.Emulator = start(t, clk, options)
 	e.Factories = map[string]func() (tfprotov6.ProviderServer, error){
 		"agentyard": func() (tfprotov6.ProviderServer, error) { return provider.NewServer("test", shadowed(t, clk, nil)...) },

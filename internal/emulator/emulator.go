@@ -30,6 +30,8 @@ type Options struct {
 	// DataFile is the database file; its directory also holds uploaded files ("<DataFile>.objects").
 	// Empty means a temporary one that Close removes.
 	DataFile string
+	// CopyOf is an emulator whose objects and programmed behavior this one begins with, but not the uploaded files. It needs an empty DataFile.
+	CopyOf *Emulator
 	// Clock decides all times the API shows and every rule that depends on time. Default clock.System. The control API
 	// can move the emulator's time ahead of it.
 	Clock clock.Clock
@@ -146,7 +148,10 @@ func Start(ctx context.Context, opts Options) (*Emulator, error) {
 		e.api = opts.Wrap(e.api)
 	}
 
-	if e.store, err = openStore(opts.DataFile); err != nil {
+	if opts.CopyOf != nil {
+		e.switches = opts.CopyOf.switched()
+	}
+	if e.store, err = openStore(opts.DataFile, opts.CopyOf); err != nil {
 		return nil, err
 	}
 	if err = e.bootstrap(); err == nil {

@@ -45,7 +45,7 @@ type store struct {
 	temporary string // Directory to remove on close; empty for a data file of the user.
 }
 
-func openStore(file string) (*store, error) {
+func openStore(file string, copyOf *Emulator) (*store, error) {
 	s := &store{}
 	if file == "" {
 		dir, err := os.MkdirTemp("", "agentyard-emulator-")
@@ -55,6 +55,11 @@ func openStore(file string) (*store, error) {
 		s.temporary, file = dir, filepath.Join(dir, "data.db")
 	}
 	var err error
+	if copyOf != nil {
+		if err = copyOf.store.db.View(func(tx *bolt.Tx) error { return tx.CopyFile(file, 0o600) }); err != nil {
+			return nil, errors.Join(fmt.Errorf("copy the emulator's data: %w", err), s.close())
+		}
+	}
 	if s.clock, err = filepath.Abs(file + ".clock"); err != nil {
 		return nil, errors.Join(fmt.Errorf("find the emulator's working directory: %w", err), s.close())
 	}
