@@ -169,6 +169,10 @@ func (s shown) testList(t *testing.T) {
 			name := cmp.Or(s.state["name"], s.state["email"], s.state["title"], s.state["repo_url"], s.state["id"])
 			check.Says(t, p.Names[k], fmt.Sprint(name))
 		}
+		p.Limit = 1
+		_, out = p.List(row.Type, s.In(row.Values))
+		out.MustSucceed(t)
+		check.Is(t, "listed with the limit 1", len(p.Identities), min(len(listed), 1))
 	}
 	if s.offered.ListResourceSchemas[s.Type] != nil && found == 0 {
 		t.Errorf("the list does not show it")

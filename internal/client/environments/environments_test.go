@@ -32,31 +32,6 @@ func listed(environments ...string) string {
 	return `200 {"environments":[` + strings.Join(environments, ",") + `]}`
 }
 
-func TestEnvironments_readsEveryForm(t *testing.T) {
-	t.Parallel()
-	b, a := env("env_1", "b", `,"new":{}`), env("env_2", "a", `,"status":"asleep","scope":null,"setupScript":null,"source":null,"latestBuild":null,"lastSuccessfulBuildAt":null`)
-	for name, tc := range map[string]struct {
-		answer string
-		want   []string
-	}{
-		"envelope":      {answer: `{"environments":[` + b + `,` + a + `]}`, want: []string{"env_2", "env_1"}},
-		"two of a name": {answer: `[` + env("env_9", "b", "") + `,` + b + `]`, want: []string{"env_1", "env_9"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c, _, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"GET ": "200 " + tc.answer}))
-			found, err := c.List(t.Context(), "")
-			var got []string
-			for _, e := range found {
-				got = append(got, e.ID)
-			}
-			if err != nil || !slices.Equal(got, tc.want) {
-				t.Errorf("got %v, %v", got, err)
-			}
-		})
-	}
-}
-
 func TestEnvironments_tellsTheDefault(t *testing.T) {
 	t.Parallel()
 	const yes, no = `,"isDefault":true`, `,"isDefault":false`

@@ -73,6 +73,18 @@ func TestSort(t *testing.T) {
 	Sort[row](nil, nil)
 }
 
+type named struct{ id, name string }
+
+func (n *named) Ref() Ref             { return Ref{ID: n.id, Name: n.name} }
+func (n *named) MissingField() string { return "" }
+
+func TestSortByName(t *testing.T) {
+	t.Parallel()
+	all := []named{{"9", "b"}, {"1", "b"}, {"5", "a"}}
+	SortByName(all)
+	check.Is(t, "the order", all, []named{{"5", "a"}, {"1", "b"}, {"9", "b"}})
+}
+
 func TestUnordered(t *testing.T) {
 	t.Parallel()
 	type record struct {

@@ -3,11 +3,9 @@ package crud
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
@@ -121,61 +119,12 @@ func TestAsPlanned(t *testing.T) {
 	}
 }
 
-func TestOnlyNamed(t *testing.T) {
+func TestOnlyNamed_two(t *testing.T) {
 	t.Parallel()
-	id := func(t *thing) string { return t.id }
-	for name, tc := range map[string]struct {
-		found []thing
-		want  []string
-	}{
-		"none": {nil, []string{"Service account not found", `No service account named "n" exists`}},
-		"two":  {[]thing{{id: "2"}, {id: "1"}}, []string{"Service account is ambiguous", `2 service accounts are named "n": 1, 2.`}},
-	} {
-		_, err := OnlyNamed("service account", "n", tc.found, id)
-		var fault *ObjectError
-		if !errors.As(err, &fault) || !fault.At.Equal(path.Root("name")) {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for _, want := range tc.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q lacks %q", name, err, want)
-			}
-		}
+	_, err := OnlyNamed("service account", "n", []thing{{id: "2"}, {id: "1"}}, func(t *thing) string { return t.id })
+	var fault *ObjectError
+	if !errors.As(err, &fault) || !fault.At.Equal(path.Root("name")) {
+		t.Fatal(err)
 	}
-	if found, err := OnlyNamed("thing", "n", []thing{{id: "1"}}, id); err != nil || found.id != "1" {
-		t.Errorf("one: %v, %v", found, err)
-	}
-}
-
-// List obeys the limit and completes a result as an import does.
-func TestList_obeysTheLimitAndCompletes(t *testing.T) {
-	t.Parallel()
-	identity := IDSchema("The ID.")
-	req := list.ListRequest{Limit: 2, IncludeResource: true, ResourceSchema: thingSchema, ResourceIdentitySchema: identity}
-	fetched := 0
-	all := func(yield func(thing, error) bool) {
-		for _, id := range []string{"1", "2", "3"} {
-			fetched++
-			if !yield(thing{id: id, name: "n" + id}, nil) {
-				return
-			}
-		}
-	}
-	var stream list.ListResultsStream
-	List[thingModel](t.Context(), "things", req, &stream, all, func(t *thing) string { return t.name })
-	var names []string
-	for result := range stream.Results {
-		if result.Diagnostics.HasError() {
-			t.Fatal(result.Diagnostics)
-		}
-		var m thingModel
-		if diags := result.Resource.Get(t.Context(), &m); diags.HasError() || !m.Wait.ValueBool() || m.Mood.ValueString() != "imported" {
-			t.Errorf("%+v, %v", m, diags)
-		}
-		names = append(names, result.DisplayName)
-	}
-	if strings.Join(names, " ") != "n1 n2" || fetched != 2 {
-		t.Errorf("%v after %d items", names, fetched)
-	}
+	check.Says(t, err.Error(), "Service account is ambiguous", `2 service accounts are named "n": 1, 2. Set id instead of name.`)
 }
