@@ -75,8 +75,25 @@ func set(v any, path []string, text any) any {
 }
 
 func with(config acctest.Values, path string, text any) acctest.Values {
-	names := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
-	return set(map[string]any(config), names, text).(map[string]any)
+	return set(map[string]any(config), namesIn(path), text).(map[string]any)
+}
+
+func namesIn(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+}
+
+// valueAt returns what is at a path, or nil.
+func valueAt(config map[string]any, path string) any {
+	v := any(config)
+	for _, name := range namesIn(path) {
+		if list, _ := v.([]any); len(list) > 0 {
+			v = list[0]
+			continue
+		}
+		object, _ := v.(map[string]any)
+		v = object[name]
+	}
+	return v
 }
 
 // Each text argument refuses an empty text, and each time another text, at the argument itself.
@@ -115,21 +132,33 @@ func TestArguments_emptyTextsAndTimes(t *testing.T) {
 	}
 }
 
-// Every argument may come from another resource of the same apply.
+// Every argument, and each part of one, may come from another resource of the same apply: in a create, and in an update.
 func TestResource_unknownAtPlan(t *testing.T) {
 	t.Parallel()
-	forEach(t, func(t *testing.T, r specimens.Resource, _ *acctest.Organization) {
-		full, _ := r.FullOrLeast()
-		for name := range full {
-			o := newOrganization(t)
-			known := o.In(full)
-			if known[name] == nil {
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		full, changed := r.FullOrLeast()
+		given := o.In(full)
+		attributes := acctest.NewProcess(t, o.Env, nil).Schemas().ResourceSchemas[r.Type].Block.Attributes
+		paths := map[string]bool{}
+		eachText("", attributes, func(path string, _ *tfprotov6.SchemaAttribute) { paths[path] = true })
+		for _, a := range argumentsOf("", attributes, false) {
+			paths[a.path] = true
+		}
+		for path := range paths {
+			if valueAt(given, path) == nil {
 				continue
 			}
-			p := acctest.NewProcess(t, o.Env, nil)
-			i := p.NewInstance(r.Type)
-			p.ApplyLater(i, with(known, name, tftypes.UnknownValue), known).MustDo(t, acctest.ActionCreate)
+			o := newOrganization(t)
+			known := o.In(full)
+			unknown := with(known, path, tftypes.UnknownValue)
+			i := o.NewInstance(t, r.Type)
+			acctest.NewProcess(t, o.Env, nil).ApplyLater(i, unknown, known).MustDo(t, acctest.ActionCreate)
 			o.Plan(t, i, known).MustDo(t, acctest.ActionNone)
+			o.MustApply(t, i, o.In(changed))
+			if out := o.Plan(t, i.Clone(), unknown); len(out.Errors) > 0 || out.Action != acctest.ActionReplace {
+				acctest.NewProcess(t, o.Env, nil).ApplyLater(i, unknown, known).MustSucceed(t)
+				o.Plan(t, i, known).MustDo(t, acctest.ActionNone)
+			}
 		}
 	})
 }

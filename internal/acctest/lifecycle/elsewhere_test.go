@@ -25,9 +25,10 @@ func TestResource_changedElsewhere(t *testing.T) {
 		if r.IfChanged == "-" {
 			return
 		}
-		created := o.In(r.Least)
+		least, changed := r.FullOrLeast()
+		created := o.In(least)
 		_, i := o.Created(t, r.Type, created)
-		o.MustApply(t, i.Clone(), o.In(r.Changed))
+		o.MustApply(t, i.Clone(), o.In(changed))
 		o.Apply(t, i, created).MustDo(t, acctest.Action(cmp.Or(r.IfChanged, "update")))
 		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
+	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 )
 
@@ -71,16 +72,6 @@ func covers(outer, path string) bool {
 	return outer == "" || path == outer || strings.HasPrefix(path, outer+".")
 }
 
-// valueAt returns what is at a path, or nil.
-func valueAt(object map[string]any, path string) any {
-	name, inner, isNested := strings.Cut(path, ".")
-	if !isNested {
-		return object[name]
-	}
-	nested, _ := object[name].(map[string]any)
-	return valueAt(nested, inner)
-}
-
 // hasAll reports whether a value has everything of another one. Other attributes and the order do not count.
 func hasAll(got, want any) bool {
 	switch want := want.(type) {
@@ -103,28 +94,14 @@ func hasAll(got, want any) bool {
 	return reflect.DeepEqual(got, want)
 }
 
-// inAPI returns an argument as the API has it: names in camel case, and JSON instead of texts with JSON.
-func inAPI(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		all := map[string]any{}
-		for name, one := range v {
-			all[camel(name)] = inAPI(one)
-		}
-		return all
-	case string:
-		var list []any
-		if json.Unmarshal([]byte(v), &list) == nil {
-			return list
-		}
-	}
-	return v
-}
-
 var afterUnderscore = regexp.MustCompile(`_[a-z]`)
 
-func camel(name string) string {
-	return afterUnderscore.ReplaceAllStringFunc(name, func(s string) string { return strings.ToUpper(s[1:]) })
+// camelJSON returns a value as JSON with names in camel case.
+func (l *life) camelJSON(v any) string {
+	l.Helper()
+	text, err := json.Marshal(v)
+	check.Must(l.T, err)
+	return afterUnderscore.ReplaceAllStringFunc(string(text), func(s string) string { return strings.ToUpper(s[1:]) })
 }
 
 // life is one resource whose arguments are set and removed.
@@ -138,11 +115,12 @@ type life struct {
 	sent      []string // The methods and bodies of the last apply.
 }
 
-func newLife(t *testing.T, r specimens.Resource, arguments []argument) *life {
+func newLife(t *testing.T, r specimens.Resource) *life {
 	t.Helper()
 	requests := &acctest.Sent{Path: "/api/v0"}
 	o := acctest.NewOrganization(t, acctest.New(t, requests.Option, visibleAtOnce))
-	return &life{T: t, Organization: o, Resource: r, arguments: arguments, requests: requests, i: o.NewInstance(t, r.Type)}
+	schema := acctest.NewProcess(t, o.Env, nil).Schemas().ResourceSchemas[r.Type]
+	return &life{T: t, Organization: o, Resource: r, arguments: argumentsOf("", schema.Block.Attributes, false), requests: requests, i: o.NewInstance(t, r.Type)}
 }
 
 func (l *life) apply(config acctest.Values) acctest.Outcome {
@@ -221,10 +199,15 @@ func (l *life) isSent(path string, want any) bool {
 			return strings.Contains(strings.Join(l.sent, " "), text)
 		}
 	}
+	var list []any
+	if text, isText := want.(string); isText && json.Unmarshal([]byte(text), &list) == nil {
+		want = list // The API has JSON as such.
+	}
+	part := l.camelJSON(map[string]any{path[strings.LastIndex(path, ".")+1:]: want})
 	return slices.ContainsFunc(l.sent, func(request string) bool {
-		var body map[string]any
+		var body any
 		_, text, _ := strings.Cut(request, " ")
-		return json.Unmarshal([]byte(text), &body) == nil && hasAll(valueAt(body, camel(path)), inAPI(want))
+		return json.Unmarshal([]byte(text), &body) == nil && strings.Contains(l.camelJSON(body), part[1:len(part)-1])
 	})
 }
 
@@ -248,21 +231,10 @@ func (l *life) mustAdopt(config acctest.Values) {
 	l.Plan(l.T, l.i, config).MustDo(l.T, acctest.ActionNone)
 }
 
-func forEachType(t *testing.T, test func(t *testing.T, r specimens.Resource, arguments []argument)) {
-	t.Helper()
-	schemas := acctest.NewProcess(t, acctest.New(t), nil).Schemas().ResourceSchemas
-	for _, r := range specimens.Resources {
-		t.Run(r.Title(), func(t *testing.T) {
-			t.Parallel()
-			test(t, r, argumentsOf("", schemas[r.Type].Block.Attributes, false))
-		})
-	}
-}
-
 // The service has every argument after a create, and every change after an update in place. What forces a new object does.
 func TestResource_allArguments(t *testing.T) {
 	t.Parallel()
-	forEachType(t, func(t *testing.T, r specimens.Resource, arguments []argument) {
+	forEach(t, func(t *testing.T, r specimens.Resource, _ *acctest.Organization) {
 		lives := map[string][]specimens.Values{"fewest": {r.Least, r.Changed}}
 		if r.Full != nil {
 			lives["all"] = []specimens.Values{r.Full, r.FullChanged}
@@ -271,11 +243,11 @@ func TestResource_allArguments(t *testing.T) {
 		for name, configs := range lives {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				l := newLife(t, r, arguments)
+				l := newLife(t, r)
 				config := l.In(configs[0])
 				l.mustDo(acctest.ActionCreate, config)
 				l.mustHave("", config, nil)
-				for _, a := range arguments {
+				for _, a := range l.arguments {
 					other, isOther := l.otherThan(valueAt(config, a.path), a.path)
 					if !isOther || !a.replaces {
 						continue
@@ -301,12 +273,12 @@ func TestResource_allArguments(t *testing.T) {
 // Each optional argument is set in an object without it, and removed again: alone, or beside all others if it needs them.
 func TestResource_eachArgument(t *testing.T) {
 	t.Parallel()
-	forEachType(t, func(t *testing.T, r specimens.Resource, arguments []argument) {
+	forEach(t, func(t *testing.T, r specimens.Resource, _ *acctest.Organization) {
 		configs := []specimens.Values{r.Full, r.Least} // What TestResource_allArguments creates.
 		for _, name := range slices.Sorted(maps.Keys(r.More)) {
 			configs = append(configs, r.More[name][0])
 		}
-		for _, a := range arguments {
+		for _, a := range newLife(t, r).arguments {
 			if !a.isOptional || r.Name != "" { // The first of a type has every argument.
 				continue
 			}
@@ -318,7 +290,7 @@ func TestResource_eachArgument(t *testing.T) {
 				}
 				for _, config := range configs {
 					for _, isAlone := range []bool{true, false} {
-						if valueAt(config, a.path) != nil && newLife(t, r, arguments).canSetAndRemove(a, config, isAlone) {
+						if valueAt(config, a.path) != nil && newLife(t, r).canSetAndRemove(a, config, isAlone) {
 							return
 						}
 					}

@@ -5,10 +5,10 @@ func settings(changes Values) Values {
 	return with(Values{
 		"model": "model-light", "reasoning_effort": "low", "interaction_mode": "spec", "autonomy_level": "low", "spec_mode_model": "model-light", "spec_mode_reasoning_effort": "low",
 		"provider_lock": "kind", "provider_lock_timestamp": "2026-03-01T00:00:00Z", "api_provider_lock": "api", "setup_profile_id": "profile",
-		"tags":             []any{Values{"name": "a", "metadata": Values{"k": "v"}}, Values{"name": "b"}},
+		"tags":             []any{Values{"name": "a", "metadata": Values{"k": "v", "empty": ""}}, Values{"name": "b"}},
 		"worktree":         Values{"repo_root": "/srv", "branch": "main", "lifecycle": "ephemeral", "path": "/srv/w", "parent_worktree_path": "/srv/p", "removed_at": "2026-03-01T00:00:00Z"},
 		"enabled_tool_ids": []any{"read", "write"}, "disabled_tool_ids": []any{"execute"}, "restrict_tool_ids": []any{"read", "write", "execute"},
-		"compaction_model": "current-model", "compaction_threshold_check_enabled": true, "tool_execution_mode": "direct_only", "allow_subagents_in_scripts": true,
+		"compaction_model": "custom:small", "compaction_threshold_check_enabled": true, "tool_execution_mode": "direct_only", "allow_subagents_in_scripts": false,
 	}, changes)
 }
 
@@ -24,9 +24,9 @@ var sessionResources = []Resource{{
 	FullChanged: session(settings(Values{
 		"model": "model-standard", "reasoning_effort": "high", "interaction_mode": "auto", "autonomy_level": "high", "spec_mode_model": "model-standard", "spec_mode_reasoning_effort": "high",
 		"provider_lock": "other", "provider_lock_timestamp": "2026-02-01T00:00:00Z", "api_provider_lock": "other", "setup_profile_id": "other",
-		"tags":             []any{Values{"name": "c", "metadata": Values{"k": "w"}}},
+		"tags":             []any{},
 		"worktree":         Values{"repo_root": "/opt", "branch": "next", "lifecycle": "persistent", "path": "/opt/w", "parent_worktree_path": "/opt/p", "removed_at": "2026-02-01T00:00:00Z"},
-		"enabled_tool_ids": []any{"read"}, "disabled_tool_ids": []any{"write"}, "restrict_tool_ids": []any{"read"},
+		"enabled_tool_ids": []any{}, "disabled_tool_ids": []any{"write"}, "restrict_tool_ids": []any{"read"},
 		"compaction_model": "model-light", "compaction_threshold_check_enabled": false,
 	})),
 	More: map[string][]Values{

@@ -13,7 +13,7 @@ var wikiResources = []Resource{{
 		"%2e%2e":       nonExistent,
 	},
 	Listing: Listing{Path: "/api/v0/wiki", Rows: "wikiRuns", Has: []string{`"branch":"$name"`}},
-	Creates: "createWikiRun", IfChanged: "none", // A privacy that the configuration does not set.
+	Creates: "createWikiRun",
 }}
 
 func wiki(privacy string) Values {
