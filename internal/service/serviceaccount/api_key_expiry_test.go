@@ -239,17 +239,6 @@ func TestAPIKey_unknownTrigger(t *testing.T) {
 	}
 }
 
-// Whether a rotation has a cause may be known only during the apply.
-func TestAPIKey_unknownRotation(t *testing.T) {
-	t.Parallel()
-	e, account := newAccountEnv(t)
-	for _, rotation := range []any{
-		tftypes.UnknownValue, map[string]any{"triggers": tftypes.UnknownValue}, map[string]any{"interval": tftypes.UnknownValue}, map[string]any{"before_expiry": tftypes.UnknownValue},
-	} {
-		e.Plan(t, e.NewInstance(t, keyType), keyOf(account, acctest.Values{"expires_in": "30d", "rotation": rotation})).MustDo(t, acctest.ActionCreate)
-	}
-}
-
 // An expiry beside expires_in that is known only during the apply may turn out to be null. Only the one that ignore_changes hands back, which
 // is known, keeps the key.
 func TestAPIKey_unknownExpiryBesideALife(t *testing.T) {

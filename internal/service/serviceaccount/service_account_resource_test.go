@@ -3,7 +3,6 @@ package serviceaccount_test
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,7 +13,7 @@ import (
 )
 
 // accountJSON contains the fields of an account that the tests check in the emulator.
-type accountJSON struct{ ID, Name, Description, Status string }
+type accountJSON struct{ ID, Status string }
 
 func listAccounts(e *acctest.Env) []accountJSON {
 	return acctest.Rows[accountJSON](e, "/api/v0/service-accounts", "serviceAccounts")
@@ -43,40 +42,11 @@ func revokeKey(e *acctest.Env, account, key string) {
 	e.API(http.MethodPost, "/api/v0/service-accounts/"+account+"/api-keys/"+key+"/revoke", nil, nil)
 }
 
-// Removing the description clears it, and removing the status keeps it.
-func TestServiceAccount_leastThenEachAttribute(t *testing.T) {
+func TestServiceAccount_theServicesOwnStatusNeedsNoRequest(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := e.NewInstance(t, accountType)
-	for n, step := range []struct {
-		more   acctest.Values
-		action acctest.Action
-		want   accountJSON
-	}{
-		{acctest.Values{"status": "active"}, "create", accountJSON{"", "ci", "", "active"}},
-		{acctest.Values{"description": "builds"}, "update", accountJSON{"", "ci", "builds", "active"}},
-		{acctest.Values{"description": "deploys", "status": "inactive"}, "update", accountJSON{"", "ci", "deploys", "inactive"}},
-		{acctest.Values{"description": "deploys"}, "none", accountJSON{"", "ci", "deploys", "inactive"}},
-		{acctest.Values{}, "update", accountJSON{"", "ci", "", "inactive"}},
-		{acctest.Values{"status": "active"}, "update", accountJSON{"", "ci", "", "active"}},
-		{acctest.Values{"name": "cd", "status": "active"}, "replace", accountJSON{"", "cd", "", "active"}},
-	} {
-		config := acctest.Values{"name": "ci"}
-		maps.Copy(config, step.more)
-		before := i.ID()
-		e.Apply(t, i, config).MustDo(t, step.action)
-		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-		got := onlyAccount(t, e)
-		if kept := got.ID == before; got.ID != i.ID() || kept == (step.action == "create" || step.action == "replace") {
-			t.Errorf("step %d: the account is %s, was %s", n, got.ID, before)
-		}
-		if got.ID = ""; got != step.want || i.Attribute("status") != step.want.Status {
-			t.Errorf("step %d: the emulator holds %+v, want %+v", n, got, step.want)
-		}
-		if n == 0 {
-			e.WantRequests(t, "updateServiceAccount", 0) // The service's default is the configured status.
-		}
-	}
+	e.Created(t, accountType, acctest.Values{"name": "ci", "status": "active"})
+	e.WantRequests(t, "updateServiceAccount", 0)
 }
 
 // The status of a new account needs a second request. If the service refuses it, the account is kept, and is not replaced.
