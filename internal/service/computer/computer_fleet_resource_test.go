@@ -34,32 +34,6 @@ func TestFleet_scalesInPlace(t *testing.T) {
 	}
 }
 
-func TestFleet_createOnlyAttributesReplace(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, i := e.Created(t, fleetType, fleetOf(2))
-	for _, step := range []struct {
-		attribute string
-		value     any
-		action    acctest.Action
-	}{
-		{"provider_type", "managed-a", "none"},
-		{"provider_type", "managed-b", "replace"},
-		{"repos", []any{"https://git.example/acme/app"}, "replace"},
-		{"auto_install_deps", true, "replace"},
-		{"name_prefix", "app", "replace"},
-	} {
-		config := fleetOf(2)
-		config[step.attribute] = step.value
-		e.Apply(t, i, config).MustDo(t, step.action)
-		prefix := config["name_prefix"].(string)
-		if want := []string{prefix + "-1", prefix + "-2"}; !slices.Equal(fleetNames(i), want) || !slices.Equal(computerNames(e), want) || i.ID() != prefix {
-			t.Errorf("%s: the emulator holds %v, the state %s", step.attribute, computerNames(e), i.State)
-		}
-		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-	}
-}
-
 func TestFleet_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
@@ -158,29 +132,6 @@ func TestFleet_importAdoptsOnlyTheOwner(t *testing.T) {
 	i = p.NewInstance(fleetType)
 	p.Import(i, "web").MustSucceed(t)
 	e.Plan(t, i, config).MustDo(t, acctest.ActionUpdate)
-}
-
-func TestFleet_ofAServiceAccount(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	_, account := e.ServiceAccountKey()
-	i := e.NewInstance(t, fleetType)
-	for n, step := range []struct {
-		quantity int
-		account  any
-		action   acctest.Action
-		id       string
-		own      int // Computers of the API key's owner.
-	}{
-		{0, nil, "create", "web", 0}, {2, account, "replace", account + "/web", 0}, {2, nil, "replace", "web", 2}, {2, account, "replace", account + "/web", 0},
-	} {
-		config := acctest.Values{"name_prefix": "web", "quantity": step.quantity, "service_account_id": step.account}
-		e.Apply(t, i, config).MustDo(t, step.action)
-		if i.ID() != step.id || len(computers(e)) != step.own {
-			t.Errorf("step %d: the state is %s, and there are %+v", n, i.State, computers(e))
-		}
-		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-	}
 }
 
 // Each key learns that another one created the computers that are missing, even if that key had found others missing.

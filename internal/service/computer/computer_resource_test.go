@@ -16,70 +16,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// Arguments that are removed keep the service's value, and those of the provider alone send no request.
-func TestComputer_leastThenEachAttribute(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	i := e.NewInstance(t, computerType)
-	for n, step := range []struct {
-		more    acctest.Values
-		action  acctest.Action
-		name    string
-		want    string // The attribute's value in the state.
-		patches int
-	}{
-		{acctest.Values{}, "create", "provider_type", "managed-a", 0},
-		{acctest.Values{"name": "renamed"}, "update", "name", "renamed", 1},
-		{acctest.Values{"remote_user": "dev"}, "update", "remote_user", "dev", 2},
-		{acctest.Values{}, "none", "remote_user", "dev", 2},
-		{acctest.Values{"host_id": hostA}, "update", "host_id", hostA, 3},
-		{acctest.Values{}, "none", "host_id", hostA, 3},
-		{acctest.Values{"wait_for_active": false, "timeouts": map[string]any{"delete": "3m"}}, "update", "name", "renamed", 3},
-		{acctest.Values{"host_id": hostB}, "replace", "host_id", hostB, 3},
-		{acctest.Values{"host_id": hostB, "provider_type": "managed-b"}, "replace", "provider_type", "managed-b", 3},
-		{acctest.Values{"provider_type": "byom", "remote_user": "me"}, "replace", "status", "active", 3},
-	} {
-		config := acctest.Values{"name": map[bool]string{true: "least", false: "renamed"}[n == 0]}
-		maps.Copy(config, step.more)
-		before := i.ID()
-		e.Apply(t, i, config).MustDo(t, step.action)
-		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-		if i.Attribute(step.name) != step.want || only(t, e).ID != i.ID() || (i.ID() == before) != (step.action == "update" || step.action == "none") {
-			t.Errorf("step %d: %s", n, i.State)
-		}
-		e.WantRequests(t, "updateComputer", step.patches)
-	}
-}
-
-// A create-only argument is adopted right after an import, and forces replacement at any other time.
-func TestComputer_createOnlyAttributesReplace(t *testing.T) {
-	t.Parallel()
-	app, tools := []any{"https://git.example/acme/app"}, []any{"https://git.example/acme/tools"}
-	draft := map[string]any{"workstream_id": hostA, "creation_session_id": hostA, "first_turn_id": hostA}
-	template := func(listed bool, draft any) acctest.Values {
-		return acctest.Values{"source": map[string]any{"kind": "template", "template_id": "template-base", "is_listed": listed, "software_draft": draft}}
-	}
-	e := acctest.New(t)
-	_, account := e.ServiceAccountKey()
-	for name, steps := range map[string][]acctest.Values{
-		"repos":              {nil, {"repos": app}, {"repos": tools}},
-		"auto_install_deps":  {{"repos": app}, {"repos": app, "auto_install_deps": true}, {"repos": app, "auto_install_deps": false}},
-		"source":             {nil, template(false, nil), template(true, nil), template(true, draft), template(false, draft)},
-		"service_account_id": {nil, {"service_account_id": account}, nil},
-	} {
-		i := e.NewInstance(t, computerType)
-		for n, step := range steps {
-			config, action := acctest.Values{"name": name}, acctest.ActionReplace
-			maps.Copy(config, step)
-			if n == 0 {
-				action = "create"
-			}
-			e.Apply(t, i, config).MustDo(t, action)
-			e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-		}
-	}
-}
-
 // A failed creation is tainted. It is not protected, because it could not be replaced then.
 func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 	t.Parallel()
@@ -319,11 +255,9 @@ func TestComputer_equalReposDoNotReplace(t *testing.T) {
 		before, after []any
 		want          acctest.Action
 	}{
-		"none, then empty":   {nil, []any{}, "update"},
-		"with .git":          {repo("https://git.example/acme/app"), repo("https://git.example/acme/app.git"), "none"},
-		"in another order":   {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/tools.git", "https://git.example/acme/app/"), "none"},
-		"another":            {repo("https://git.example/acme/app"), repo("https://git.example/acme/app2"), "replace"},
-		"none where was one": {repo("https://git.example/acme/app"), []any{}, "replace"},
+		"none, then empty": {nil, []any{}, "update"},
+		"with .git":        {repo("https://git.example/acme/app"), repo("https://git.example/acme/app.git"), "none"},
+		"in another order": {repo("https://git.example/acme/app", "https://git.example/acme/tools"), repo("https://git.example/acme/tools.git", "https://git.example/acme/app/"), "none"},
 	} {
 		for typeName, config := range map[string]acctest.Values{computerType: {"name": "a"}, fleetType: fleetOf(1)} {
 			t.Run(typeName+"/"+name, func(t *testing.T) {
