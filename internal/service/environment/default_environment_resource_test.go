@@ -23,31 +23,14 @@ func liveDefault(e *acctest.Env) string {
 	return answer.DefaultEnvironmentID
 }
 
-func TestDefaultEnvironment_setMovedAndLeft(t *testing.T) {
+func TestDefaultEnvironment_unsetElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	ids := environmentsReady(e, "base", "a", "b")
-	mustDefault(t, e, ids[0])
-	i := e.NewInstance(t, defaultType)
-	for n, step := range []struct {
-		before, id any
-		action     acctest.Action
-		want       string
-	}{
-		{nil, ids[1], "create", ids[1]},
-		{nil, ids[2], "update", ids[2]},
-		{nil, nil, "none", ids[2]}, // When environment_id is removed from the configuration, the default is kept.
-		{"", ids[1], "create", ids[1]},
-	} {
-		if step.before != nil {
-			mustDefault(t, e, step.before.(string))
-		}
-		config := acctest.Values{"environment_id": step.id}
-		e.Apply(t, i, config).MustDo(t, step.action)
-		if i.ID() != "organization" || i.Attribute("environment_id") != step.want || liveDefault(e) != step.want {
-			t.Errorf("step %d: the default is %s, the state %s", n, liveDefault(e), i.State)
-		}
-	}
+	config := acctest.Values{"environment_id": environmentsReady(e, "a")[0]}
+	_, i := e.Created(t, defaultType, config)
+	mustDefault(t, e, "")
+	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+	defaultHolds(t, e, i)
 }
 
 // Without environment_id, a default is created only if there is none.
@@ -204,16 +187,6 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 			t.Errorf("step %d: the default is %s, and the state is %s", n, liveDefault(e), i.State)
 		}
 		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
-	}
-	// Without a wait, the service makes the environment the default when it creates it.
-	unwatched := environmentOf("other", acctest.Values{"make_organization_default": true, "wait_for_build": false})
-	e.Journal().Reset()
-	_, i = e.Created(t, environmentType, unwatched)
-	if sent := changesSent(e); sent != "createEnvironment" || liveDefault(e) != i.ID() {
-		t.Errorf("sent %s; the default is %s", sent, liveDefault(e))
-	}
-	if e.Plan(t, i, unwatched).MustDo(t, acctest.ActionNone); !isDefault(i) {
-		t.Errorf("the state is %s", i.State)
 	}
 }
 
