@@ -132,59 +132,6 @@ func normalJSON(t *testing.T, text string) string {
 	return string(encoded)
 }
 
-// Everything that can be set is sent and stored, in a create and in an update. What is removed from the configuration is kept.
-func TestSession_everySettingSetChangedAndRemoved(t *testing.T) {
-	t.Parallel()
-	type settings = map[string]any
-	bodies := acctest.Sent{Path: sessionsRoute}
-	e := acctest.New(t, bodies.Option)
-	computer := newComputer(e, "dev")
-	with := func(more settings) acctest.Values {
-		config := valuesOf(computer, acctest.Values{"cwd": "/srv/app", "system_prompt_append": "Be brief."})
-		if more != nil {
-			config["session_settings"] = more
-		}
-		return config
-	}
-	first := settings{ // All that can be combined. autonomy_mode would conflict with two of them.
-		"model": "model-light", "reasoning_effort": "low", "interaction_mode": "spec", "autonomy_level": "high", "spec_mode_model": "model-thinking", "spec_mode_reasoning_effort": "max",
-		"provider_lock": "generic-chat-completion-api", "provider_lock_timestamp": "2026-02-01T00:00:00Z", "api_provider_lock": "generic",
-		"tags":             []any{settings{"name": "team", "metadata": settings{"owner": "ada", "empty": ""}}, settings{"name": "ci"}},
-		"worktree":         settings{"repo_root": "/srv/app", "branch": "main", "lifecycle": "ephemeral", "path": "/srv/tree", "parent_worktree_path": "/srv", "removed_at": "2026-02-02T00:00:00Z"},
-		"setup_profile_id": "profile-1", "enabled_tool_ids": []any{"read", "write"}, "disabled_tool_ids": []any{"browse"}, "restrict_tool_ids": []any{},
-		"tool_execution_mode": "script_only", "allow_subagents_in_scripts": false, "compaction_model": "custom:small", "compaction_threshold_check_enabled": false,
-	}
-	second := settings{ // Other values for all that can be updated.
-		"model": "model-standard", "reasoning_effort": "none", "interaction_mode": "mission", "autonomy_level": "off", "spec_mode_model": "model-light", "spec_mode_reasoning_effort": "dynamic",
-		"provider_lock": "other", "provider_lock_timestamp": "2026-02-01T00:00:01Z", "api_provider_lock": "other", "archived_at": "2026-02-03T00:00:00Z", "tags": []any{},
-		"worktree": settings{"repo_root": "/srv/other"}, "setup_profile_id": "profile-2", "enabled_tool_ids": []any{}, "disabled_tool_ids": []any{"read"}, "restrict_tool_ids": []any{"read"},
-		"tool_execution_mode": "script_only", "allow_subagents_in_scripts": false, "compaction_model": "current-model", "compaction_threshold_check_enabled": true,
-	}
-	i := applied(t, e, with(first))
-	check.Says(t, strings.Join(bodies.Take(), " "), `"cwd":"/srv/app"`, `"systemPrompt":{"type":"preset","preset":"agent","append":"Be brief."}`)
-	mustPlan(t, e, i, with(first), acctest.ActionNone)
-	mustEqual(t, settingsIn(t, i), first)
-	e.MustApply(t, i, with(second))
-	bodies.Take()
-	for _, left := range []settings{second, {"model": "model-standard"}, nil} {
-		e.MustApply(t, i, with(left)).MustDo(t, acctest.ActionNone)
-		mustEqual(t, settingsIn(t, i), second)
-	}
-	mustHaveSent(t, &bodies)
-}
-
-// A change of a create-only setting replaces the session.
-func TestSession_createOnlySettingsReplace(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	i := applied(t, e, valuesOf(computer, nil))
-	for _, settings := range []map[string]any{{"tool_execution_mode": "direct_only"}, {"tool_execution_mode": "script_only"}, {"allow_subagents_in_scripts": false}} {
-		e.MustApply(t, i, withSettings(computer, settings)).MustDo(t, acctest.ActionReplace)
-		mustPlan(t, e, i, withSettings(computer, settings), acctest.ActionNone)
-	}
-}
-
 // rewrite edits every session in the emulator's responses to the provider, depending on the request's method.
 func rewrite(edit func(method string, session map[string]any)) acctest.Option {
 	return acctest.Rewrite(sessionsRoute, "sessions", func(r *http.Request, session map[string]any) { edit(r.Method, session) })
@@ -263,54 +210,21 @@ func TestSession_anotherWorktree(t *testing.T) {
 	}
 }
 
-// Every part of a setting may come from another resource of the same apply: in a create, and in an update.
-func TestSession_unknownPartsOfSettings(t *testing.T) {
-	t.Parallel()
-	type settings = map[string]any
-	e := acctest.New(t)
-	computer := newComputer(e, "dev")
-	parts := func(text, tools, tags, tree any) acctest.Values {
-		return valuesOf(computer, acctest.Values{"session_settings": settings{
-			"enabled_tool_ids": tools, "tags": tags, "worktree": tree, "reasoning_effort": text, "disabled_tool_ids": []any{"d", text},
-		}})
-	}
-	const unknown = tftypes.UnknownValue
-	of := func(v any) (tags, tree any) {
-		return []any{settings{"name": "a", "metadata": settings{"a": v}}, settings{"name": v}}, settings{"repo_root": v, "branch": v}
-	}
-	tags, tree := of("low")
-	known := parts("low", []any{"a", "b"}, tags, tree)
-	tagsOfUnknown, treeOfUnknown := of(unknown)
-	for _, before := range []acctest.Values{parts(unknown, unknown, unknown, unknown), parts(unknown, []any{"a", "b"}, tagsOfUnknown, treeOfUnknown)} {
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(sessionType)
-		p.ApplyLater(i, before, known).MustDo(t, acctest.ActionCreate)
-		e.Clock.Advance(emulatedLag)
-		mustPlan(t, e, i, known, acctest.ActionNone)
-		e.MustApply(t, i, withSettings(computer, settings{"model": "other", "tags": []any{}}))
-		acctest.NewProcess(t, e, nil).ApplyLater(i, before, known)
-		mustPlan(t, e, i, known, acctest.ActionNone)
-	}
-}
-
 func TestSession_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	computer := newComputer(e, "dev")
 	type settings = map[string]any
-	tags := func(tags ...any) settings { return settings{"tags": tags} }
 	for name, tc := range map[string]struct {
 		config   acctest.Values
 		at, want string
 	}{
-		"a blank computer":          {acctest.Values{"computer_id": " "}, "computer_id", "Set the ID"},
-		"a blank addition":          {valuesOf(computer, acctest.Values{"system_prompt_append": "\t"}), "system_prompt_append", "Write an addition"},
-		"a blank prompt":            {valuesOf(computer, acctest.Values{"system_prompt": "  "}), "system_prompt", "Write a prompt"},
-		"a tag without a name":      {withSettings(computer, tags(settings{"metadata": settings{"a": "b"}})), "session_settings.tags[0].name", "required"},
-		"a worktree without a root": {withSettings(computer, settings{"worktree": settings{"branch": "b"}}), "session_settings.worktree.repo_root", "required"},
-		"a worktree of no name":     {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "Set the path of the repository"},
-		"a life cycle":              {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be \"ephemeral\" or \"persistent\""},
-		"a model without a name":    {withSettings(computer, settings{"compaction_model": "custom:"}), "session_settings.compaction_model", "such as custom:my-model"},
+		"a blank computer":       {acctest.Values{"computer_id": " "}, "computer_id", "Set the ID"},
+		"a blank addition":       {valuesOf(computer, acctest.Values{"system_prompt_append": "\t"}), "system_prompt_append", "Write an addition"},
+		"a blank prompt":         {valuesOf(computer, acctest.Values{"system_prompt": "  "}), "system_prompt", "Write a prompt"},
+		"a worktree of no name":  {withSettings(computer, settings{"worktree": settings{"repo_root": " "}}), "session_settings.worktree.repo_root", "Set the path of the repository"},
+		"a life cycle":           {withSettings(computer, settings{"worktree": settings{"repo_root": "/a", "lifecycle": "forever"}}), "session_settings.worktree.lifecycle", "must be \"ephemeral\" or \"persistent\""},
+		"a model without a name": {withSettings(computer, settings{"compaction_model": "custom:"}), "session_settings.compaction_model", "such as custom:my-model"},
 
 		"no setting": {withSettings(computer, settings{"tags": nil}), "session_settings", "check the spelling"},
 
