@@ -1,7 +1,6 @@
 package wiki_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,15 +13,8 @@ import (
 
 // runJSON contains the fields of a run that these tests check.
 type runJSON struct {
-	ID                  string `json:"wikiRunId"`
-	RepoURL             string
-	CommitHash          string
-	Branch              string
-	HasLocalChanges     bool
-	HasNonRemoteCommits bool
-	PageCount           int
-	PageTree            json.RawMessage
-	PrivacyLevel        string
+	ID           string `json:"wikiRunId"`
+	PrivacyLevel string
 }
 
 func onlyRun(t testing.TB, e *acctest.Env) runJSON {
@@ -47,101 +39,31 @@ func isIn(t *testing.T, e *acctest.Env, i *acctest.Instance, config acctest.Valu
 	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
-func TestWikiRun_leastThenEachAttribute(t *testing.T) {
+// Another form of the same repository, of the same commit, of the same JSON, or of no triggers is no other run.
+func TestWikiRun_equalForms(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	i := e.NewInstance(t, wikiRunType)
-	var id, head string
-	const create, update, replace, noop = acctest.ActionCreate, acctest.ActionUpdate, acctest.ActionReplace, acctest.ActionNone
-	private := func(r runJSON) bool { return r.PrivacyLevel == "private" }
-	shared := func(r runJSON) bool { return r.PrivacyLevel == "organization" }
 	const commit = "C0FFEE0123456789c0ffee0123456789c0ffee01"
-	isCommit := func(r runJSON) bool { return r.CommitHash == commit }
-	of := func(count int) func(runJSON) bool { return func(r runJSON) bool { return r.PageCount == count } }
-	for n, step := range []struct {
-		action  acctest.Action
-		want    func(run runJSON) bool
-		changes acctest.Values
-	}{
-		{create, func(r runJSON) bool {
-			return r.Branch == "main" && len(r.CommitHash) == 40 && r.PrivacyLevel == "organization" && r.PageCount >= 5 && !r.HasLocalChanges && !r.HasNonRemoteCommits
-		}, nil},
-		{update, private, acctest.Values{"privacy_level": "private"}},
-		{noop, private, nil}, // When the level is removed from the configuration, it is kept.
-		{update, shared, acctest.Values{"privacy_level": "organization"}},
-		{noop, shared, acctest.Values{"branch": "main", "has_local_changes": false, "has_non_remote_commits": false}},
-		{replace, func(r runJSON) bool { return r.Branch == "next" && r.CommitHash != head }, acctest.Values{"branch": "next"}},
-		{replace, func(r runJSON) bool { return isCommit(r) && r.Branch == "main" }, acctest.Values{"commit_hash": commit, "branch": "main"}},
-		// A short hash, or one in a different case, is the same commit.
-		{noop, isCommit, acctest.Values{"commit_hash": strings.ToLower(commit)}},
-		{noop, isCommit, acctest.Values{"commit_hash": commit[:7]}},
-		{replace, func(r runJSON) bool { return r.CommitHash == "facade0" }, acctest.Values{"commit_hash": "facade0"}},
-		{replace, func(r runJSON) bool { return r.HasLocalChanges && !r.HasNonRemoteCommits }, acctest.Values{"has_local_changes": true}},
-		{replace, func(r runJSON) bool { return r.HasLocalChanges && r.HasNonRemoteCommits }, acctest.Values{"has_local_changes": true, "has_non_remote_commits": true}},
-		{replace, shared, acctest.Values{"triggers": map[string]any{"release": "1"}}},
-		{replace, shared, acctest.Values{"triggers": map[string]any{}}},
-		{update, shared, nil}, // No triggers equal empty triggers.
-		{replace, of(2), acctest.Values{"pages": pagesJSON}},
-		{noop, of(2), acctest.Values{"pages": strings.ReplaceAll(pagesJSON, ",", " , ")}},
-		{replace, func(r runJSON) bool { return strings.Count(string(r.PageTree), `"children":[]`) == 1 }, acctest.Values{"pages": pagesJSON, "page_tree": treeJSON}},
-		{replace, of(2), acctest.Values{"pages": pagesJSON}},
-		{replace, func(r runJSON) bool { return r.PageCount >= 5 }, nil},
-	} {
-		isIn(t, e, i, wikiRunOf(step.changes), step.action, nil)
-		got := onlyRun(t, e)
-		if isNew := got.ID != id; isNew != (step.action == replace || step.action == create) || got.ID != i.ID() || !step.want(got) {
-			t.Errorf("step %d: the emulator holds %+v, and held %s", n, got, id)
-		}
-		if id = got.ID; n == 0 {
-			head = got.CommitHash
-		}
-	}
-}
-
-func TestWikiRun_writtenByTheService(t *testing.T) {
-	t.Parallel()
-	e := acctest.New(t)
-	i := e.NewInstance(t, wikiRunType)
-	isIn(t, e, i, wikiRunOf(nil), acctest.ActionCreate, map[string]any{"agent_version": "1.4.0", "page_tree": nil, "pages": nil, "triggers": nil})
-	acctest.MustHave(t, acctest.Plain(t, i.State).(map[string]any)["model_used"].(map[string]any), map[string]any{"id": "model-a", "reasoning_effort": "medium"})
-	// Other forms of the URL are the same repository, and the first configured form is kept.
-	isIn(t, e, i, acctest.Values{"repo_url": acmeAPI + ".git"}, acctest.ActionNone, map[string]any{"repo_url": acmeAPI})
-	isIn(t, e, i, acctest.Values{"repo_url": strings.ToUpper(acmeAPI) + "/"}, acctest.ActionNone, nil)
-	isIn(t, e, i, acctest.Values{"repo_url": acmeWeb}, acctest.ActionReplace, map[string]any{"repo_url": acmeWeb})
-}
-
-// What the service does not return is adopted after an import, and forces replacement at any other time.
-func TestWikiRun_adoptsAfterAnImport(t *testing.T) {
-	t.Parallel()
-	whole := acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "triggers": map[string]any{"a": "b"}}
-	upload := map[string]any{"repoUrl": acmeAPI, "pages": json.RawMessage(pagesJSON), "pageTree": json.RawMessage(treeJSON)}
-	imported := func(t *testing.T) (*acctest.Env, *acctest.Process, *acctest.Instance) {
-		e := acctest.New(t)
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(wikiRunType)
-		p.Import(i, e.Make("/api/v0/wiki", upload).ID).MustSucceed(t)
-		return e, p, i
-	}
-	e, p, i := imported(t)
-	e.Journal().Reset()
-	for _, want := range []acctest.Action{acctest.ActionUpdate, acctest.ActionNone} {
-		p.Apply(i, wikiRunOf(whole)).MustDo(t, want)
-	}
 	for name, tc := range map[string]struct {
-		config acctest.Values
-		want   acctest.Action
+		before, after acctest.Values
+		action        acctest.Action
 	}{
-		"the JSON with blanks": {acctest.Values{"pages": " " + pagesJSON, "page_tree": " " + treeJSON, "triggers": whole["triggers"]}, "none"},
-		"another tree":         {acctest.Values{"pages": pagesJSON, "triggers": whole["triggers"], "page_tree": `[{"title":"Index","path":"index.md"}]`}, "replace"},
-		"other triggers":       {acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "triggers": map[string]any{"a": "c"}}, "replace"},
-		"no pages":             {acctest.Values{"triggers": whole["triggers"]}, "replace"},
+		"a commit in lower case":    {acctest.Values{"commit_hash": commit}, acctest.Values{"commit_hash": strings.ToLower(commit)}, "none"},
+		"a short commit":            {acctest.Values{"commit_hash": commit}, acctest.Values{"commit_hash": commit[:7]}, "none"},
+		"pages with blanks":         {acctest.Values{"pages": pagesJSON}, acctest.Values{"pages": strings.ReplaceAll(pagesJSON, ",", " , ")}, "none"},
+		"empty triggers":            {nil, acctest.Values{"triggers": map[string]any{}}, "update"},
+		"what the service chose":    {nil, acctest.Values{"branch": "main", "has_local_changes": false, "has_non_remote_commits": false}, "none"},
+		"a repository with .git":    {nil, acctest.Values{"repo_url": acmeAPI + ".git"}, "none"},
+		"a repository in capitals":  {nil, acctest.Values{"repo_url": strings.ToUpper(acmeAPI) + "/"}, "none"},
+		"another repository":        {nil, acctest.Values{"repo_url": acmeWeb}, "replace"},
+		"another commit":            {acctest.Values{"commit_hash": commit}, acctest.Values{"commit_hash": "facade0"}, "replace"},
+		"empty instead of triggers": {acctest.Values{"triggers": map[string]any{"release": "1"}}, acctest.Values{"triggers": map[string]any{}}, "replace"},
 	} {
-		if out := p.Plan(i, wikiRunOf(tc.config)); out.Action != tc.want || len(out.Errors) > 0 {
-			t.Errorf("%s: %s", name, out)
-		}
-	}
-	for _, entry := range e.Journal().Entries() {
-		check.Is(t, "the method of "+entry.Operation, entry.Method, http.MethodGet)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := acctest.New(t)
+			_, i := e.Created(t, wikiRunType, wikiRunOf(tc.before))
+			isIn(t, e, i, wikiRunOf(tc.after), tc.action, nil)
+		})
 	}
 }
 
