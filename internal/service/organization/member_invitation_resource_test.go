@@ -310,34 +310,6 @@ func removesAvery(_ *acctest.Env, p *acctest.Process) {
 	p.Invoke("agentyard_member_remove", acctest.Values{"email": avery})
 }
 
-// Changing only remove_on_destroy sends no request. What counts is the value in the state.
-func TestMemberInvitation_removeOnDestroyChanged(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		values  []acctest.Values
-		removed bool
-	}{
-		"set":   {[]acctest.Values{{"email": avery}, removing(avery)}, true},
-		"unset": {[]acctest.Values{removing(avery), {"email": avery}}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := acctest.New(t)
-			i := e.NewInstance(t, invitationType)
-			e.MustApply(t, i, tc.values[0])
-			join(t, e, emulator.Human{Email: avery})
-			e.Journal().Reset()
-			if out := e.Apply(t, i, tc.values[1]); out.Action != acctest.ActionUpdate || len(out.Errors)+len(out.Warnings) > 0 {
-				t.Errorf("%s: %s", out.Action, out)
-			}
-			e.WantRequests(t, "inviteMember", 0)
-			e.Apply(t, i, tc.values[1]).MustDo(t, acctest.ActionNone)
-			e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
-			check.Is(t, "the member is removed", len(remaining(t, e)) == 0, tc.removed)
-		})
-	}
-}
-
 // A replacement removes the person with the old address, as the plan says.
 func TestMemberInvitation_removeOnDestroyReplaced(t *testing.T) {
 	t.Parallel()

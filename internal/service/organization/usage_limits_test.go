@@ -127,13 +127,6 @@ func TestUserUsageLimit_setChangedAndReplaced(t *testing.T) {
 	imported := e.NewInstance(t, userLimitType)
 	acctest.NewProcess(t, e, nil).Import(imported, "AVERY@Agentyard.example").MustSucceed(t)
 	e.Plan(t, imported, acctest.Values{"email": avery, "limit": 2_000_000}).MustDo(t, acctest.ActionNone)
-	// Who has left has no limit. It is set again after they joined again.
-	leaves(e, avery)
-	config := acctest.Values{"email": avery, "limit": 2_000_000}
-	e.Apply(t, i, config).MustFail(t, "email", "no member with this email", "Correct the email address")
-	haveJoined(t, e, "Avery@AGENTYARD.example")
-	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
-	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 }
 
 const (
