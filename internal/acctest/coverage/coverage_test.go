@@ -1,14 +1,11 @@
-// Package coverage checks that the tests have driven every operation of the contract through the provider, and every resource through a
-// matrix of faults.
+// Package coverage checks that the tests have driven every operation of the contract through the provider.
 package coverage
 
 import (
 	"os"
 	"testing"
 
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
-	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/specimens"
 	"github.com/agentyard/terraform-provider-agentyard/internal/contract"
 )
 
@@ -32,10 +29,5 @@ func TestEverythingIsDriven(t *testing.T) {
 			t.Errorf("no test drives %s through the provider", operation.ID)
 		}
 	}
-	for _, r := range specimens.Resources {
-		if !driven[acctest.MatrixOf+r.Type] {
-			t.Errorf("%s has no acctest.Matrix", r.Type)
-		}
-	}
-	t.Logf("%d operations and %d resources are driven", len(operations), len(driven)-len(operations))
+	t.Logf("%d operations are driven", len(operations))
 }

@@ -10,8 +10,8 @@ var accountResources = []Resource{
 	{
 		Type:  "agentyard_service_account",
 		Least: Values{"name": "$name"}, Changed: Values{"name": "$name", "description": "builds"},
-		Full:        Values{"name": "$name", "description": "builds", "status": "inactive"},
-		FullChanged: Values{"name": "$name", "description": "tests", "status": "active"},
+		Full:        Values{"name": "$name-b", "description": "builds", "status": "inactive"},
+		FullChanged: Values{"name": "$name-b", "description": "tests", "status": "active"},
 		Exists:      Values{"name": "ci"},
 		Identity:    []string{"id"},
 		NoImport: map[string]string{

@@ -8,7 +8,7 @@ const (
 	fleetID = `Invalid import ID(.|\n)*ACCOUNT_ID/build(.|\n)*`
 )
 
-var computerListing = Listing{Path: "/api/v0/computers?includeUnlisted=true", Rows: "computers", Has: []string{`"name":"$name`}}
+var computerListing = Listing{Path: "/api/v0/computers?includeUnlisted=true", Also: "/api/v0/computers?serviceAccountId=$account", Rows: "computers", Has: []string{`"name":"$name`}}
 
 // computer returns the arguments of a computer with every argument.
 func computer(name string, more Values) Values {
@@ -75,7 +75,7 @@ var computerResources = []Resource{
 			"": fleetID + `""`, "../web": fleetID + `"../web"`, "a/b/c": fleetID + `"a/b/c"`, "/web": fleetID + `"/web"`, "a/": fleetID + `"a/"`, "we b": fleetID + `"we b"`,
 			"web": nonExistent, "unknown/web": nonExistent,
 		},
-		Listing: Listing{Path: computerListing.Path, Rows: "computers", Has: []string{`"name":"$name-`}},
+		Listing: Listing{Path: computerListing.Path, Also: computerListing.Also, Rows: "computers", Has: []string{`"name":"$name-`}},
 		Creates: "bulkCreateComputers", IfChanged: "none", IfDeleted: "update", // Another slot; a part of it is gone.
 	},
 	{

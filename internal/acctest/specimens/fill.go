@@ -77,6 +77,8 @@ func Block(kind, typeName, arguments string) string {
 // Listing is a GET whose response has the objects of a type.
 type Listing struct {
 	Path string
+	// Also is the path of the objects that Path lacks, for who needs all of them. It may be empty.
+	Also string
 	// Rows is the field of the list. Empty if the response is the object.
 	Rows string
 	// ID is the field of the ID. Empty for "id".

@@ -13,12 +13,12 @@ var organizationResources = []Resource{
 			"organization": unset,
 		},
 		NoIdentity: Values{"id": "acme"},
-		Listing:    Listing{Path: "/api/v0/organization/usage/limits/global", Has: []string{"$higher"}},
+		Listing:    Listing{Path: "/api/v0/organization/usage/limits/global", ID: "limit", Has: []string{"$higher"}},
 	},
 	{
 		Type:  "agentyard_member_invitation",
 		Least: Values{"email": "$member"}, Changed: Values{"email": "$member", "role": "manager"},
-		Full: Values{"email": "$member", "role": "manager"}, FullChanged: Values{"email": "$member", "role": "user"},
+		Full: Values{"email": "$email", "role": "manager"}, FullChanged: Values{"email": "$email", "role": "user"},
 		Exists:   Values{"email": "avery@agentyard.example"},
 		Identity: []string{"email"}, NotImported: []string{"role", "status"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
@@ -41,7 +41,7 @@ var organizationResources = []Resource{
 			"avery@agentyard.example,blake@agentyard.example": `Invalid import ID(.|\n)*member's\s+email\s+address`,
 		},
 		NoIdentity: Values{"email": "avery"},
-		Listing:    Listing{Path: userLimits, Rows: "userLimits", Has: []string{"$higher"}},
+		Listing:    Listing{Path: userLimits, Rows: "userLimits", ID: "limit", Has: []string{"$higher"}},
 	},
 	{
 		Type:  "agentyard_user_usage_limits",
@@ -50,7 +50,7 @@ var organizationResources = []Resource{
 		Identity:   []string{"id"},
 		NoImport:   map[string]string{"acme": `Invalid import ID(.|\n)*import\s+ID(.|\n)*always\s+"organization",\s+not\s+"acme"`},
 		NoIdentity: Values{"id": "acme"},
-		Listing:    Listing{Path: userLimits, Rows: "userLimits", Has: []string{"$higher"}}, IfDeleted: "update",
+		Listing:    Listing{Path: userLimits, Rows: "userLimits", ID: "limit", Has: []string{"$higher"}}, IfDeleted: "update",
 		NotAtService: "It would remove the limits of all other members. That of one member has the same operations.",
 	},
 }

@@ -49,8 +49,9 @@ var sessionResources = []Resource{{
 		"..":                                   `Invalid import ID(.|\n)*such\s+as\s+7f9c2ba4(.|\n)*"\.\."`,
 		"a%2fb":                                nonExistent,
 	},
-	Listing: Listing{Path: "/api/v0/sessions?computerId=$computer", Rows: "sessions", ID: "sessionId", Has: []string{`"name":"$name"`}},
-	Creates: "createSession",
+	Listing:  Listing{Path: "/api/v0/sessions?computerId=$computer", Rows: "sessions", ID: "sessionId", Has: []string{`"name":"$name"`}},
+	Nameless: true,
+	Creates:  "createSession",
 }}
 
 const manyMessages = "A session may have thousands of messages."

@@ -66,6 +66,8 @@ type Resource struct {
 	NoIdentity Values
 	// Listing shows the resource while it exists. Zero if a destroy leaves it unchanged.
 	Listing Listing
+	// Nameless means that nothing else need have another name, so a killed run may leave an object behind that the next one does not see.
+	Nameless bool
 	// Creates is the operation that creates the resource. Empty if a create is no POST of its own.
 	Creates string
 	// IfChanged and IfDeleted are what the next plan does after a change or a deletion elsewhere. Empty for "update" and "create";

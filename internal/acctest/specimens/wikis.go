@@ -12,8 +12,9 @@ var wikiResources = []Resource{{
 		"..":           `Invalid import ID`,
 		"%2e%2e":       nonExistent,
 	},
-	Listing: Listing{Path: "/api/v0/wiki", Rows: "wikiRuns", Has: []string{`"branch":"$name"`}},
-	Creates: "createWikiRun",
+	Listing:  Listing{Path: "/api/v0/wiki", Also: "/api/v0/wiki/history/$wiki_repository", Rows: "wikiRuns", ID: "wikiRunId", Has: []string{`"branch":"$name"`}},
+	Nameless: true,
+	Creates:  "createWikiRun",
 }}
 
 func wiki(privacy string) Values {

@@ -11,31 +11,6 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-func TestComputer_faultMatrix_slow(t *testing.T) {
-	acctest.Slow(t)
-	t.Parallel()
-	acctest.Matrix{
-		Type: "agentyard_computer",
-		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{
-				{"name": "m", "provider_type": "managed-a", "repos": []any{"https://git.example/acme/app"}},
-				{"name": "renamed", "provider_type": "managed-a", "repos": []any{"https://git.example/acme/app"}, "host_id": hostA},
-				{"name": "renamed", "provider_type": "managed-a", "repos": []any{"https://git.example/acme/tools"}, "host_id": hostA},
-			}
-		},
-	}.Run(t)
-}
-
-func TestComputer_faultMatrixOfAnOwnMachine(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: "agentyard_computer",
-		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{{"name": "own", "provider_type": "byom", "host_id": hostA}, {"name": "renamed", "provider_type": "byom", "host_id": hostA}}
-		},
-	}.Run(t)
-}
-
 // The next apply waits for what an interrupted one left, and only then is done.
 func TestComputer_interruptedWaitIsResumed(t *testing.T) {
 	t.Parallel()

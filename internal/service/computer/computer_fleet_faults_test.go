@@ -74,37 +74,17 @@ func numbered(from, to int) []string {
 	return names
 }
 
-func TestFleet_faultMatrix_slow(t *testing.T) {
-	acctest.Slow(t)
-	t.Parallel()
-	fleetMatrix(func(*acctest.Env) []acctest.Values {
-		return []acctest.Values{fleetOf(3), fleetOf(5), fleetOf(2)}
-	}).Run(t)
-}
-
 // The second apply replaces a computer that failed to provision.
 func TestFleet_faultMatrixOfHealing(t *testing.T) {
 	t.Parallel()
-	fleetMatrix(func(e *acctest.Env) []acctest.Values {
-		failSetUp(e, "web-2")
-		keeping := fleetOf(2)
-		keeping["replace_failed"] = false
-		return []acctest.Values{keeping, fleetOf(2)}
-	}).Run(t)
-}
-
-func fleetMatrix(setup func(*acctest.Env) []acctest.Values) acctest.Matrix {
-	return acctest.Matrix{
-		Type:  fleetType,
-		Setup: setup,
-		IDs:   fleetIDs,
-		Adopt: func(t *testing.T, _ *acctest.Env, p *acctest.Process, i *acctest.Instance, text, _ string) {
-			if !strings.Contains(text, "terraform import ADDRESS web") {
-				t.Fatalf("the error does not say how to import: %s", text)
-			}
-			p.Import(i, "web").MustSucceed(t)
-		},
-	}
+	e := acctest.New(t)
+	failSetUp(e, "web-2")
+	keeping := fleetOf(2)
+	keeping["replace_failed"] = false
+	acctest.Matrix{
+		Type: fleetType, Env: e, Steps: []acctest.Values{keeping, fleetOf(2)},
+		Live: func(e *acctest.Env) []string { return e.IDs("/api/v0/computers", "computers") },
+	}.Run(t)
 }
 
 func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {

@@ -30,7 +30,7 @@ func TestDefaultEnvironment_unsetElsewhere(t *testing.T) {
 	_, i := e.Created(t, defaultType, config)
 	mustDefault(t, e, "")
 	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
-	defaultHolds(t, e, i)
+	check.Is(t, "the default", i.Attribute("environment_id"), liveDefault(e))
 }
 
 // Without environment_id, a default is created only if there is none.
@@ -46,7 +46,7 @@ func TestDefaultEnvironment_provisioned(t *testing.T) {
 		i := e.NewInstance(t, defaultType)
 		e.Apply(t, i, acctest.Values{}).MustDo(t, acctest.ActionCreate)
 		e.Plan(t, i, acctest.Values{}).MustDo(t, acctest.ActionNone)
-		defaultHolds(t, e, i)
+		check.Is(t, "the default", i.Attribute("environment_id"), liveDefault(e))
 		e.WantRequests(t, "provisionDefaultEnvironment", requests)
 		check.Is(t, "environments", len(environmentsOf(e)), 1)
 	}
@@ -115,41 +115,14 @@ func TestDefaultEnvironment_destroyed(t *testing.T) {
 	}
 }
 
-// defaultHolds checks that the state and the emulator have the same default.
-func defaultHolds(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-	t.Helper()
-	if got, want := i.Attribute("environment_id"), liveDefault(e); got != want || got == "" {
-		t.Errorf("the state holds %q, the emulator %q", got, want)
-	}
-}
-
-func TestDefaultEnvironment_faultMatrix(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: defaultType,
-		Setup: func(e *acctest.Env) []acctest.Values {
-			ids := environmentsReady(e, "base", "a", "b")
-			mustDefault(t, e, ids[0])
-			return []acctest.Values{{"environment_id": ids[1]}, {"environment_id": ids[2]}}
-		},
-		Verify: defaultHolds,
-	}.Run(t)
-}
-
 func TestDefaultEnvironment_faultMatrixOfAProvisionedOne(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
-		Type:  defaultType,
-		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{}} },
-		// The created environment stays, but there is only one.
-		Live: func(e *acctest.Env) []string {
-			if n := len(environmentsOf(e)); n > 1 {
-				return []string{fmt.Sprint(n, " environments")}
-			}
-			return nil
+		Type: defaultType, Env: acctest.New(t), Steps: []acctest.Values{{}},
+		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
+			check.Is(t, "the default", i.Attribute("environment_id"), liveDefault(e))
+			check.Only(t, environmentsOf(e))
 		},
-		IDs:    func(*acctest.Instance) []string { return nil },
-		Verify: defaultHolds,
 	}.Run(t)
 }
 

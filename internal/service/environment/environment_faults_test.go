@@ -16,32 +16,21 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// The first apply sets the default after the build, and the fourth one in place.
-func TestEnvironment_faultMatrix_slow(t *testing.T) {
-	acctest.Slow(t)
+// The first apply sets the default after the build, and the last one in place.
+func TestEnvironment_faultMatrixOfTheDefault(t *testing.T) {
 	t.Parallel()
+	wanted := environmentOf("m", acctest.Values{"make_organization_default": true})
 	acctest.Matrix{
-		Type: environmentType,
-		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{
-				environmentOf("m", acctest.Values{"setup_script": "make tools", "make_organization_default": true}),
-				environmentOf("renamed", acctest.Values{"setup_script": "make tools"}),
-				environmentOf("renamed", nil),
-				environmentOf("renamed", acctest.Values{"make_organization_default": true}),
-			}
-		},
+		Type: environmentType, Env: acctest.New(t), Live: idsOf,
+		Steps: []acctest.Values{wanted, environmentOf("m", nil), wanted},
 		Before: func(e *acctest.Env, step int) {
-			if step == 3 {
+			if step == 2 {
 				_ = e.SetDefaultEnvironment("")
 			}
 		},
-		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			// An environment that was not built in time is replaced, as the error says.
-			check.Is(t, "creations, and deletions with the one that stays", e.CarriedOut("createEnvironment"), e.CarriedOut("deleteEnvironment")+1)
+		Verify: func(t *testing.T, e *acctest.Env, _ *acctest.Instance) {
 			check.Is(t, "builds started besides", e.CarriedOut("createEnvironmentBuild"), 0)
-			if all := environmentsOf(e); len(all) != 1 || !all[0].IsDefault {
-				t.Errorf("the default is not set: %+v", all)
-			}
+			check.Is(t, "the default is set", onlyEnv(t, e).IsDefault, true)
 		},
 	}.Run(t)
 }
@@ -50,23 +39,19 @@ func TestEnvironment_faultMatrix_slow(t *testing.T) {
 func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
-		Type: environmentType,
-		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{environmentOf("m", nil), environmentOf("m", nil)}
-		},
-		From: 1,
+		Type: environmentType, Env: acctest.New(t), Live: idsOf,
+		Steps: []acctest.Values{environmentOf("m", nil), environmentOf("m", nil)},
+		From:  1,
 		Before: func(e *acctest.Env, step int) {
-			if step != 1 {
-				return
+			if step == 1 {
+				_ = e.FailBuild(emulator.BuildFailure{Reason: "The disk is full."})
+				e.API(http.MethodPost, environmentsRoute+"/"+idsOf(e)[0]+"/builds", nil, nil)
+				e.Clock.Advance(time.Minute)
 			}
-			_ = e.FailBuild(emulator.BuildFailure{Reason: "The disk is full."})
-			e.API(http.MethodPost, environmentsRoute+"/"+idsOf(e)[0]+"/builds", nil, nil)
-			e.Clock.Advance(time.Minute)
 		},
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			// One of these requests started the failed build outside Terraform. The others are repeated until a response arrives, and
-			// again in the next apply if the last build has ended by then.
-			if n := e.CarriedOut("createEnvironmentBuild"); n > 5 {
+			// These requests are repeated until a response arrives, and again in the next apply if the last build has ended by then.
+			if n := e.CarriedOut("createEnvironmentBuild"); n > 4 {
 				t.Errorf("%d builds were started", n)
 			}
 		},
@@ -77,8 +62,8 @@ func TestEnvironment_faultMatrixOfRebuilding(t *testing.T) {
 func TestEnvironment_faultMatrixOfDeletingWhileItIsBuilt(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
-		Type:  environmentType,
-		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{environmentOf("m", nil)} },
+		Type: environmentType, Env: acctest.New(t, slowBuilds), Live: idsOf,
+		Steps: []acctest.Values{environmentOf("m", nil)},
 		From:  1,
 		Before: func(e *acctest.Env, step int) {
 			if step == 1 {

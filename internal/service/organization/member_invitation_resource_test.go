@@ -233,33 +233,6 @@ func TestMemberInvitation_pendingElsewhere(t *testing.T) {
 	}
 }
 
-func TestMemberInvitation_faultMatrixOfAnInvitation(t *testing.T) {
-	t.Parallel()
-	invitationMatrix(t, func(*acctest.Env) []acctest.Values { return []acctest.Values{{"email": avery, "role": "manager"}} })
-}
-
-func TestMemberInvitation_faultMatrixOfAMember(t *testing.T) {
-	t.Parallel()
-	invitationMatrix(t, func(e *acctest.Env) []acctest.Values {
-		haveJoined(t, e, avery)
-		return []acctest.Values{{"email": avery, "role": "manager"}, {"email": avery, "role": "user"}}
-	})
-}
-
-// invitationMatrix runs the fault matrix. A destroy leaves the invitation, so nothing counts as created.
-func invitationMatrix(t *testing.T, setup func(*acctest.Env) []acctest.Values) {
-	t.Helper()
-	acctest.Matrix{
-		Type: invitationType, Setup: setup,
-		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			t.Helper()
-			if role := i.Attribute("role"); role == "" || !strings.HasPrefix(roleOf(e, avery, role), role+" already_") {
-				t.Errorf("the emulator does not have the role of the state: %s", i.State)
-			}
-		},
-	}.Run(t)
-}
-
 // removing is the configuration of a person whom a destroy removes.
 func removing(email string) acctest.Values {
 	return acctest.Values{"email": email, "remove_on_destroy": true}
@@ -379,8 +352,7 @@ func TestMemberInvitation_removeOnDestroyChangedAddress(t *testing.T) {
 func TestMemberInvitation_faultMatrixOfARemoval(t *testing.T) {
 	t.Parallel()
 	acctest.Matrix{
-		Type:  invitationType,
-		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{removing(avery)} },
+		Type: invitationType, Env: acctest.New(t), Steps: []acctest.Values{removing(avery)},
 		Live: func(e *acctest.Env) []string {
 			if !isNobody(e, avery) {
 				return []string{avery}

@@ -166,35 +166,6 @@ func inState(i *acctest.Instance) []string {
 	return []string{fmt.Sprintf("%s=%d", i.ID(), n)}
 }
 
-func TestUsageLimits_faultMatrixOfAUser(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: userLimitType,
-		Setup: func(e *acctest.Env) []acctest.Values {
-			haveJoined(t, e, people...)
-			return []acctest.Values{
-				{"email": people[0], "limit": 2_000_000},
-				{"email": people[0], "limit": 3_000_000},
-				{"email": people[1], "limit": 3_000_000},
-			}
-		},
-		Live: atService,
-		IDs:  inState,
-	}.Run(t)
-}
-
-func TestUsageLimits_faultMatrixOfEverybody(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: globalLimitType,
-		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{{"limit": 2_000_000}, {"limit": 3_000_000}}
-		},
-		Live: globalAtService,
-		IDs:  inState,
-	}.Run(t)
-}
-
 func TestUsageLimits_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := limitEnv(t, avery)

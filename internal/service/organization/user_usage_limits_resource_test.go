@@ -236,19 +236,3 @@ func TestUserUsageLimits_interrupted(t *testing.T) {
 		})
 	}
 }
-
-func TestUserUsageLimits_faultMatrix(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: userLimitsType,
-		Setup: func(e *acctest.Env) []acctest.Values {
-			haveJoined(t, e, people...)
-			return []acctest.Values{
-				limitsOf(map[string]any{people[0]: 2_000_000, people[1]: 2_000_000}),
-				limitsOf(map[string]any{people[0]: 3_000_000, people[2]: 2_000_000}),
-			}
-		},
-		Live: atService,
-		IDs:  allInState,
-	}.Run(t)
-}

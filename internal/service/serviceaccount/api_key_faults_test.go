@@ -236,63 +236,50 @@ func authenticates(e *acctest.Env, value string) bool {
 	return status == http.StatusOK
 }
 
-// keyMatrix returns the resource's fault matrix. Every configuration gets the account's ID.
-func keyMatrix(configs ...acctest.Values) acctest.Matrix {
-	return acctest.Matrix{
-		Type: "agentyard_api_key",
-		Setup: func(e *acctest.Env) []acctest.Values {
-			account := newAccount(e, "robots")
-			var all []acctest.Values
-			for _, c := range configs {
-				config := acctest.Values{"service_account_id": account}
-				for name, v := range c {
-					config[name] = v
-				}
-				all = append(all, config)
-			}
-			return all
-		},
-		Live: liveKeys,
-		IDs: func(i *acctest.Instance) []string {
-			var ids []string
-			for _, name := range []string{"id", "previous_key_id"} {
-				if id := i.Attribute(name); id != "" {
-					ids = append(ids, id)
-				}
-			}
-			return ids
-		},
+// keyMatrix runs a matrix of faults. Every configuration gets the account's ID.
+func keyMatrix(t *testing.T, configs ...acctest.Values) {
+	t.Helper()
+	e, account := newAccountEnv(t)
+	var steps []acctest.Values
+	for _, config := range configs {
+		steps = append(steps, keyOf(account, config))
+	}
+	acctest.Matrix{
+		Type:  keyType,
+		Env:   e,
+		Steps: steps,
+		Live:  liveKeys,
 		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
 			t.Helper()
 			check.Is(t, "the key in the state works", authenticates(e, i.Attribute("key")), true)
 		},
 		// A value that was lost with a killed process cannot be recovered, so the test uses the error's other remedy. A key in its
 		// grace period cannot be rotated again.
-		Adopt: func(t *testing.T, e *acctest.Env, _ *acctest.Process, _ *acctest.Instance, text, id string) {
+		Adopt: func(t *testing.T, e *acctest.Env, text, id string) {
 			t.Helper()
 			check.Says(t, text, id, "agentyard_api_key_revoke")
 			revokeKey(e, listAccounts(e)[0].ID, id)
 			e.Clock.Advance(10 * time.Minute)
 		},
-	}
+	}.Run(t)
 }
 
 func triggers(v string) map[string]any { return map[string]any{"v": v} }
 
 func TestAPIKey_faultMatrix(t *testing.T) {
 	t.Parallel()
-	keyMatrix(
-		acctest.Values{"name": "ci", "rotation": map[string]any{"triggers": triggers("1")}},
-		acctest.Values{"name": "ci", "rotation": map[string]any{"triggers": triggers("2")}},
-		acctest.Values{"name": "ci", "rotation": map[string]any{"triggers": triggers("3")}, "expires_in": "30d"},
+	keyMatrix(t,
+		acctest.Values{"rotation": map[string]any{"triggers": triggers("1")}},
+		acctest.Values{"rotation": map[string]any{"triggers": triggers("2")}},
+		acctest.Values{"rotation": map[string]any{"triggers": triggers("3")}, "expires_in": "30d"},
 		acctest.Values{"name": "deploy", "expires_in": "30d"},
-	).Run(t)
+	)
 }
 
 func TestAPIKey_faultMatrixWithGrace(t *testing.T) {
 	t.Parallel()
-	keyMatrix(
-		acctest.Values{"name": "ci", "expires_in": "30d", "rotation": map[string]any{"triggers": triggers("1"), "grace_period_minutes": 10}},
-		acctest.Values{"name": "ci", "expires_in": "30d", "rotation": map[string]any{"triggers": triggers("2"), "grace_period_minutes": 10}},
-	).Run(t)
+	keyMatrix(t,
+		acctest.Values{"expires_in": "30d", "rotation": map[string]any{"triggers": triggers("1"), "grace_period_minutes": 10}},
+		acctest.Values{"expires_in": "30d", "rotation": map[string]any{"triggers": triggers("2"), "grace_period_minutes": 10}},
+	)
 }

@@ -134,31 +134,3 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 		})
 	}
 }
-
-func TestServiceAccount_faultMatrix(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: "agentyard_service_account",
-		Setup: func(*acctest.Env) []acctest.Values {
-			return []acctest.Values{
-				{"name": "m"},
-				{"name": "m", "description": "d", "status": "inactive"},
-				{"name": "replaced", "description": "d"},
-			}
-		},
-	}.Run(t)
-}
-
-// The status of a new account needs a second request, which may also be lost.
-func TestServiceAccount_faultMatrixWithAStatus(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type:  "agentyard_service_account",
-		Setup: func(*acctest.Env) []acctest.Values { return []acctest.Values{{"name": "m", "status": "inactive"}} },
-		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			if got := listAccounts(e)[0].Status; got != "inactive" || i.Attribute("status") != "inactive" {
-				t.Errorf("the status is %q, in the state %q", got, i.Attribute("status"))
-			}
-		},
-	}.Run(t)
-}

@@ -31,58 +31,6 @@ func wikiRunOf(changes acctest.Values) acctest.Values {
 	return config
 }
 
-// runsOfAPI returns a function that reads the IDs of the runs of acme/api.
-func runsOfAPI(t testing.TB) func(e *acctest.Env) []string {
-	return func(e *acctest.Env) []string {
-		var ids []string
-		for _, run := range wikiRunsOf(t, e) {
-			if run.RepoURL == acmeAPI {
-				ids = append(ids, run.ID)
-			}
-		}
-		return ids
-	}
-}
-
-// The first apply creates a run and sets its privacy level, the second updates it in place, and the third creates another
-// run.
-func TestWikiRun_faultMatrix(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: wikiRunType,
-		Setup: func(e *acctest.Env) []acctest.Values {
-			addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb})
-			return []acctest.Values{
-				wikiRunOf(acctest.Values{"privacy_level": "private"}),
-				wikiRunOf(acctest.Values{"privacy_level": "organization"}),
-				wikiRunOf(acctest.Values{"privacy_level": "organization", "triggers": map[string]any{"release": "2"}}),
-			}
-		},
-		Nameless: true,
-		Live:     runsOfAPI(t),
-		Verify: func(t *testing.T, e *acctest.Env, i *acctest.Instance) {
-			for _, run := range wikiRunsOf(t, e) {
-				if level := i.Attribute("privacy_level"); run.ID == i.ID() && run.PrivacyLevel != level {
-					t.Errorf("the run is %s, the state says %s", run.PrivacyLevel, level)
-				}
-			}
-		},
-	}.Run(t)
-}
-
-func TestWikiRun_faultMatrixOfAnUpload(t *testing.T) {
-	t.Parallel()
-	acctest.Matrix{
-		Type: wikiRunType,
-		Setup: func(e *acctest.Env) []acctest.Values {
-			addRun(t, e, emulator.WikiRun{RepoURL: acmeWeb})
-			return []acctest.Values{wikiRunOf(acctest.Values{"pages": pagesJSON, "page_tree": treeJSON, "branch": "next", "commit_hash": "c0ffee0", "has_local_changes": true, "has_non_remote_commits": false})}
-		},
-		Nameless: true,
-		Live:     runsOfAPI(t),
-	}.Run(t)
-}
-
 // A plan of runs that are the latest of their repositories needs only a few requests.
 func TestWikiRun_planOfMany(t *testing.T) {
 	t.Parallel()
