@@ -13,15 +13,12 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 )
 
-// Client calls the operations of CI automation.
+// Client calls the operations of CI automation. The API does not document their responses: a list must be in its envelope, but any field of
+// an item may be missing.
 type Client struct{ conn *transport.Conn }
 
 // New returns a client for CI automation.
 func New(conn *transport.Conn) *Client { return &Client{conn: conn} }
-
-// route is the prefix of the routes of CI automation. The API does not document their responses: a list must be in its
-// envelope, but any field of an item may be missing.
-const route = "/api/v0/automations/ci/"
 
 // Job is a change to a workflow in a repository, proposed in a pull request. A string is empty if the service does not return
 // it.
@@ -138,7 +135,7 @@ func (l *AnyText) UnmarshalJSON(data []byte) error {
 
 // Jobs returns the jobs of the organization, newest first.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	jobs, err := transport.CallItems[Job](ctx, c.conn, get("listCiJobs", "jobs"), "jobs", nil)
+	jobs, err := transport.CallItems[Job](ctx, c.conn, transport.Get("listCiJobs", "/api/v0/automations/ci/jobs"), "jobs", nil)
 	wire.Sort(jobs, func(a, b *Job) int { return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	return jobs, err
 }
@@ -146,7 +143,7 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 // Repositories returns the repositories that CI automation may change, of one owner or of all, ordered by name. It drops
 // repositories of other owners, because the service may ignore the filter.
 func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, error) {
-	r := get("listCiRepositories", "repositories")
+	r := transport.Get("listCiRepositories", "/api/v0/automations/ci/repositories")
 	if owner != "" {
 		r.Query = url.Values{"owner": {owner}}
 	}
@@ -161,7 +158,7 @@ func (c *Client) Repositories(ctx context.Context, owner string) ([]Repository, 
 // RepositoryOwners returns the owners of the repositories that CI automation may change, ordered by name.
 func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
 	var envelope integrated
-	owners, err := transport.CallItems[Owner](ctx, c.conn, get("listCiRepositoryOwners", "repository-owners"), "owners", &envelope)
+	owners, err := transport.CallItems[Owner](ctx, c.conn, transport.Get("listCiRepositoryOwners", "/api/v0/automations/ci/repository-owners"), "owners", &envelope)
 	wire.Sort(owners, func(a, b *Owner) int { return cmp.Or(cmp.Compare(a.Login, b.Login), cmp.Compare(a.Type, b.Type)) })
 	return &Owners{Owners: owners, Integration: envelope.Integration}, err
 }
@@ -169,14 +166,14 @@ func (c *Client) RepositoryOwners(ctx context.Context) (*Owners, error) {
 // Runs returns the runs of workflows in the service's order.
 func (c *Client) Runs(ctx context.Context) (*Runs, error) {
 	var envelope integrated
-	runs, err := transport.CallItems[Run](ctx, c.conn, get("listCiRuns", "runs"), "runs", &envelope)
+	runs, err := transport.CallItems[Run](ctx, c.conn, transport.Get("listCiRuns", "/api/v0/automations/ci/runs"), "runs", &envelope)
 	return &Runs{Runs: runs, Integration: envelope.Integration}, err
 }
 
 // Scan returns the workflows of the repositories, ordered by repository and path. Unless isForced, the service may return a
 // cached scan.
 func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
-	r := get("scanCiWorkflows", "scan")
+	r := transport.Get("scanCiWorkflows", "/api/v0/automations/ci/scan")
 	if isForced {
 		r.Op.Slow = true
 		r.Query = url.Values{"forceRefresh": {"true"}}
@@ -196,8 +193,4 @@ func (c *Client) Scan(ctx context.Context, isForced bool) (*Scan, error) {
 // integrated is the envelope of most lists.
 type integrated struct {
 	Integration *Integration `json:"integration"`
-}
-
-func get(name, path string) transport.Request {
-	return transport.Get(name, route+path)
 }

@@ -30,7 +30,7 @@ func TestCIRepositories_ofManyOwners(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", tc[0], found, err)
 		}
 	}
-	from := "GET " + route + "repositories"
+	from := "GET /api/v0/automations/ci/repositories"
 	rec.Want(t, from+"?owner=a", from+"?owner=A", from+"?owner=b", from+"?owner=none", from)
 }
 
@@ -54,7 +54,7 @@ func TestCIRuns_keepsWholeItems(t *testing.T) {
 	if string(found.Runs[2].Raw) != `"text"` || string(found.Runs[3].Raw) != "null" || found.Runs[2].ID != "" {
 		t.Errorf("got %+v", found.Runs[2:])
 	}
-	rec.Want(t, "GET "+route+"runs")
+	rec.Want(t, "GET /api/v0/automations/ci/runs")
 }
 
 // The outcomes are in the order of the request, whatever the order and case of the response. A repository may have several.

@@ -58,7 +58,7 @@ type Outcome struct {
 // EditWorkflow opens pull requests that create, change, or delete a workflow. It returns an outcome for each repository, in the order
 // of the request. Each request opens new pull requests, so one that the service may have acted on is not retried.
 func (c *Client) EditWorkflow(ctx context.Context, body EditWorkflowRequest) ([]Outcome, error) {
-	r := transport.Post("editCiWorkflow", route+"edit").With(body)
+	r := transport.Post("editCiWorkflow", "/api/v0/automations/ci/edit").With(body)
 	r.Op.Slow = true
 	outcomes, err := transport.CallItems[Outcome](ctx, c.conn, r, "sessions", nil)
 	if err != nil {

@@ -32,15 +32,13 @@ type Client struct {
 // New returns a client for members, usage limits, and the history of enterprise controls.
 func New(conn *transport.Conn) *Client {
 	c := &Client{conn: conn}
-	c.members = collection.NewPages[Member](conn, transport.Get("listMembers", membersRoute), "users")
+	c.members = collection.NewPages[Member](conn, transport.Get("listMembers", "/api/v0/organization/users"), "users")
 	history := transport.Get("listEnterpriseControlHistory", "/api/v0/organization/enterprise-controls/history")
 	c.controlChanges = collection.NewPages[ControlChange](conn, history, "changes")
 	c.usageLimits = memo.New[*UsageLimits](conn.Clock, collection.SharedLifetime)
 	c.globalLimit = memo.New[*int64](conn.Clock, collection.SharedLifetime)
 	return c
 }
-
-const membersRoute = "/api/v0/organization/users"
 
 // Member belongs to the organization. A pending invitation is not a member. Every operation on members
 // requires the key of a member with the Manager role or higher.
@@ -118,7 +116,7 @@ func (c *Client) MemberNow(ctx context.Context, email string) (*Member, error) {
 
 // RemoveMember removes a member, or revokes a pending invitation. If there is neither, the error is a *MissingError.
 func (c *Client) RemoveMember(ctx context.Context, email string) error {
-	err := c.conn.CallIgnoringBody(ctx, transport.Delete("removeMember", membersRoute).Where(url.Values{"email": {email}}))
+	err := c.conn.CallIgnoringBody(ctx, transport.Delete("removeMember", "/api/v0/organization/users").Where(url.Values{"email": {email}}))
 	c.usageLimits.DropAll() // The service removes the limit with its member.
 	if transport.IsNotFound(err) {
 		return c.confirmNoMember(ctx, email, err)
@@ -177,7 +175,7 @@ func (c *Client) Invite(ctx context.Context, email, role string) (status string,
 	if role != "" {
 		body["role"] = role
 	}
-	r := transport.Post("inviteMember", membersRoute+"/invite").Repeatable().With(body)
+	r := transport.Post("inviteMember", "/api/v0/organization/users/invite").Repeatable().With(body)
 	result, err := transport.CallObject[InvitationResult](ctx, c.conn, r, "", email)
 	if err != nil {
 		return "", err

@@ -26,7 +26,7 @@ func usersPage(next string, users ...string) string {
 
 func TestRemoveMember(t *testing.T) {
 	t.Parallel()
-	const remove = "DELETE " + membersRoute + "?email=ada%2Bci%26x%40acme.example"
+	const remove = "DELETE /api/v0/organization/users?email=ada%2Bci%26x%40acme.example"
 	gone := `404 {"detail":"The organization has no such member.","status":404,"title":"Not Found"}`
 	with, others := usersPage("", user("u1", "Ada+ci&x@acme.example", "")), usersPage("", user("u2", "ben@acme.example", ""))
 	for name, tc := range map[string]struct {
@@ -65,7 +65,7 @@ func TestRemoveMember(t *testing.T) {
 	}
 }
 
-const inviteCall = "POST " + membersRoute + "/invite"
+const inviteCall = "POST /api/v0/organization/users/invite"
 
 // invited is the service's answer to an invitation.
 func invited(role, status string) string {

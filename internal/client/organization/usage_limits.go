@@ -89,7 +89,7 @@ func (c *Client) UserUsageLimit(ctx context.Context, email string) (*UserUsageLi
 }
 
 func (c *Client) listUsageLimits(ctx context.Context) (*UsageLimits, error) {
-	r := transport.Get("getUserUsageLimits", usersLimitsRoute)
+	r := transport.Get("getUserUsageLimits", "/api/v0/organization/usage/limits/users")
 	var envelope struct {
 		Global wire.Nullable[int64] `json:"globalLimit"`
 	}
@@ -178,7 +178,7 @@ func IsAboutUser(err error) bool {
 
 // putUserUsageLimits sends one request, and returns the errors of single users.
 func (c *Client) putUserUsageLimits(ctx context.Context, emails []string, limits map[string]*int64) (map[string]error, error) {
-	r := transport.Put("setUserUsageLimits", usersLimitsRoute)
+	r := transport.Put("setUserUsageLimits", "/api/v0/organization/usage/limits/users")
 	for _, key := range emailKeys(emails) {
 		release, err := c.settingLimit.Lock(ctx, key)
 		if err != nil {
@@ -300,11 +300,6 @@ func (a limitsAnswer) problem(e limitEntry) (field, problem string) {
 	return "limit", problem
 }
 
-const (
-	globalLimitRoute = "/api/v0/organization/usage/limits/global"
-	usersLimitsRoute = "/api/v0/organization/usage/limits/users"
-)
-
 // GlobalUsageLimit returns the limit of every user without their own limit, in credits; nil means none. Calls in a short time
 // share one request.
 func (c *Client) GlobalUsageLimit(ctx context.Context) (*int64, error) {
@@ -318,7 +313,7 @@ func (c *Client) GlobalUsageLimitAtPlan(ctx context.Context) (*int64, error) {
 }
 
 func (c *Client) readGlobalUsageLimit(ctx context.Context) (*int64, error) {
-	r := transport.Get("getGlobalUsageLimit", globalLimitRoute)
+	r := transport.Get("getGlobalUsageLimit", "/api/v0/organization/usage/limits/global")
 	found, err := transport.Call[struct {
 		Limit wire.Nullable[int64] `json:"limit"`
 	}](ctx, c.conn, r)
@@ -337,7 +332,7 @@ const everybody = ""
 // SetGlobalUsageLimit sets the global limit, in credits; nil removes it. As with the users' limits, a limit that this process has set is
 // not removed.
 func (c *Client) SetGlobalUsageLimit(ctx context.Context, limit *int64) error {
-	r := transport.Put("setGlobalUsageLimit", globalLimitRoute)
+	r := transport.Put("setGlobalUsageLimit", "/api/v0/organization/usage/limits/global")
 	release, err := c.settingLimit.Lock(ctx, everybody)
 	if err != nil {
 		return fmt.Errorf("%s was not sent: %w", r.Op.Name, err)

@@ -33,8 +33,6 @@ const (
 	newestMessages = 20
 )
 
-const routeOfMessages = route + "/messages"
-
 // Message is a message in a session.
 type Message struct {
 	ID   string `json:"id"`
@@ -143,7 +141,7 @@ func (c *Client) sendMessage(ctx context.Context, id string, body MessageRequest
 	type receipt struct {
 		MessageID string `json:"messageId"`
 	}
-	r := transport.Post("sendSessionMessage", routeOfMessages, id).With(body)
+	r := transport.Post("sendSessionMessage", "/api/v0/sessions/{sessionId}/messages", id).With(body)
 	response, err := retryNotFound(ctx, c, func() (*receipt, error) { return transport.Call[receipt](ctx, c.conn, r) })
 	switch {
 	case err != nil:
@@ -221,7 +219,7 @@ func (c *Client) Turn(ctx context.Context, id, message string) (t Turn, err erro
 func (c *Client) messagePages(ctx context.Context, id, role string, most int) iter.Seq2[[]Message, error] {
 	q := url.Values{}
 	transport.SetIf(q, "role", role)
-	pages := collection.NewPages[Message](c.conn, transport.Get("listSessionMessages", routeOfMessages, id), "messages")
+	pages := collection.NewPages[Message](c.conn, transport.Get("listSessionMessages", "/api/v0/sessions/{sessionId}/messages", id), "messages")
 	return pages.All(ctx, collection.PageKey(most, q))
 }
 
@@ -247,7 +245,7 @@ func sortMessages(listed []Message) {
 
 // Children returns the sessions of a session's subagents, newest first.
 func (c *Client) Children(ctx context.Context, id string) ([]Session, error) {
-	r := transport.Get("listSessionChildren", route+"/children", id)
+	r := transport.Get("listSessionChildren", "/api/v0/sessions/{sessionId}/children", id)
 	found, err := retryNotFound(ctx, c, func() ([]Session, error) {
 		return transport.CallList[Session](ctx, c.conn, r, "sessions", nil)
 	})

@@ -41,14 +41,9 @@ const (
 	notFoundPause    = 2 * time.Second
 )
 
-const (
-	routeOfAll = "/api/v0/sessions"
-	route      = routeOfAll + "/{sessionId}"
-)
-
 // newPages returns empty listings of sessions. They may take a minute or more if there was none for a while.
 func newPages(conn *transport.Conn) *collection.Paged[[]Session] {
-	r := transport.Get("listSessions", routeOfAll)
+	r := transport.Get("listSessions", "/api/v0/sessions")
 	r.Op.Slow = true
 	return collection.NewPages[Session](conn, r, "sessions")
 }
@@ -141,7 +136,7 @@ func (c *Client) anywhere(ctx context.Context, id, computer string) (*Session, e
 
 // GetUncached reads one session alone, on a computer or, with an empty ID, wherever it is. The response may lack the settings.
 func (c *Client) GetUncached(ctx context.Context, id, computer string) (*Session, error) {
-	return transport.CallObject[Session](ctx, c.conn, transport.Get("getSession", route, id).Where(query(computer)), "session", id)
+	return transport.CallObject[Session](ctx, c.conn, transport.Get("getSession", "/api/v0/sessions/{sessionId}", id).Where(query(computer)), "session", id)
 }
 
 // onComputer sends a request for a session of a computer. After a 404, it retries without the computer, which may have been
@@ -192,7 +187,7 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Session, erro
 
 // send creates a session. If the response has the ID but not the whole session, the next refresh reads the rest.
 func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error) {
-	made, isWhole, err := transport.CallCreate[Session](ctx, c.conn, transport.Post("createSession", routeOfAll).With(body), "session")
+	made, isWhole, err := transport.CallCreate[Session](ctx, c.conn, transport.Post("createSession", "/api/v0/sessions").With(body), "session")
 	if err != nil || isWhole {
 		return made, err
 	}
@@ -206,7 +201,7 @@ func (c *Client) send(ctx context.Context, body CreateRequest) (*Session, error)
 // Update changes the settings that are not nil.
 func (c *Client) Update(ctx context.Context, id, computer string, settings *Settings) (*Session, error) {
 	defer c.invalidate(computer)
-	r := transport.Patch("updateSession", route, id).With(map[string]*Settings{"sessionSettings": settings})
+	r := transport.Patch("updateSession", "/api/v0/sessions/{sessionId}", id).With(map[string]*Settings{"sessionSettings": settings})
 	read := func(ctx context.Context, id string) (*Session, error) {
 		c.invalidate(computer)
 		return c.GetNow(ctx, id, computer)
@@ -220,7 +215,7 @@ func (c *Client) Delete(ctx context.Context, id, computer string) error {
 	var isLost bool // An attempt got no response. If it deleted the session, later attempts return 404.
 	_, err := retryNotFound(ctx, c, func() (any, error) {
 		return onComputer(computer, func(computer string) (any, error) {
-			err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteSession", route, id).Where(query(computer)))
+			err := c.conn.CallIgnoringBody(ctx, transport.Delete("deleteSession", "/api/v0/sessions/{sessionId}", id).Where(query(computer)))
 			isLost = isLost || transport.IsRepeated(err)
 			return nil, err
 		})
@@ -248,7 +243,7 @@ func (c *Client) Interrupt(ctx context.Context, id string) (string, error) {
 	type outcome struct {
 		Status string `json:"status"`
 	}
-	r := transport.Post("interruptSession", route+"/interrupt", id).Repeatable()
+	r := transport.Post("interruptSession", "/api/v0/sessions/{sessionId}/interrupt", id).Repeatable()
 	response, err := retryNotFound(ctx, c, func() (*outcome, error) { return transport.Call[outcome](ctx, c.conn, r) })
 	c.invalidateAll()
 	switch {
