@@ -16,21 +16,23 @@ import (
 
 // Client calls the operations of analytics.
 type Client struct {
-	tokens       *query[TokenRow]
-	tools        *query[ToolRow]
-	activity     *query[ActivityRow]
-	productivity *query[ProductivityRow]
-	users        *query[UserRow]
-	myCost       *query[json.RawMessage]
+	// Tokens has the tokens of each day, Tools the use of tools, Activity the active users, and Productivity the files and commits.
+	Tokens       *Query[TokenRow]
+	Tools        *Query[ToolRow]
+	Activity     *Query[ActivityRow]
+	Productivity *Query[ProductivityRow]
+
+	users  *Query[UserRow]
+	myCost *Query[json.RawMessage]
 }
 
 // New returns a client for analytics.
 func New(conn *transport.Conn) *Client {
 	return &Client{
-		tokens:       newQuery(conn, "getTokenAnalytics", "tokens", (*TokenRow).key),
-		tools:        newQuery(conn, "getToolAnalytics", "tools", (*ToolRow).key),
-		activity:     newQuery(conn, "getActivityAnalytics", "activity", (*ActivityRow).key),
-		productivity: newQuery(conn, "getProductivityAnalytics", "productivity", (*ProductivityRow).key),
+		Tokens:       newQuery(conn, "getTokenAnalytics", "tokens", (*TokenRow).key),
+		Tools:        newQuery(conn, "getToolAnalytics", "tools", (*ToolRow).key),
+		Activity:     newQuery(conn, "getActivityAnalytics", "activity", (*ActivityRow).key),
+		Productivity: newQuery(conn, "getProductivityAnalytics", "productivity", (*ProductivityRow).key),
 		users:        newQuery(conn, "getUserAnalytics", "users", (*UserRow).key),
 		myCost:       newQuery[json.RawMessage](conn, "queryMyCost", "cost/me/query", rawKey),
 	}
@@ -65,25 +67,9 @@ func keyOf(date string, group *string) string {
 // rawKey is the key of a row whose fields are not documented.
 func rawKey(row *json.RawMessage) string { return string(*row) }
 
-// Tokens returns the tokens used each day, for each model if groupBy is set. All rows of analytics are ordered by date and
-// group.
-func (c *Client) Tokens(ctx context.Context, days Days, groupBy string) (*Report[TokenRow], error) {
-	return c.tokens.run(ctx, days.query("group_by", groupBy), nil, 0)
-}
-
-// Tools returns the use of tools each day, for each tool if groupBy is set.
-func (c *Client) Tools(ctx context.Context, days Days, groupBy string) (*Report[ToolRow], error) {
-	return c.tools.run(ctx, days.query("group_by", groupBy), nil, 0)
-}
-
-// Activity returns the active users of each day, for each client if groupBy is set.
-func (c *Client) Activity(ctx context.Context, days Days, groupBy string) (*Report[ActivityRow], error) {
-	return c.activity.run(ctx, days.query("group_by", groupBy), nil, 0)
-}
-
-// Productivity returns the files and commits of each day.
-func (c *Client) Productivity(ctx context.Context, days Days) (*Report[ProductivityRow], error) {
-	return c.productivity.run(ctx, days.query("", ""), nil, 0)
+// Rows returns the rows of each day, for each model, tool, or client if groupBy is set. All rows of analytics are ordered by date and group.
+func (a *Query[T]) Rows(ctx context.Context, days Days, groupBy string) (*Report[T], error) {
+	return a.run(ctx, days.query("group_by", groupBy), nil, 0)
 }
 
 // Users returns what each user did each day, ordered by date and user: at most limit rows, the first ones that the service
@@ -109,9 +95,9 @@ func (d Days) query(name, value string) url.Values {
 	return q
 }
 
-// query is an operation of analytics. Calls with the same parameters share their requests for collection.SharedLifetime,
+// Query is an operation of analytics. Calls with the same parameters share their requests for collection.SharedLifetime,
 // because responses may be large and slow.
-type query[T any] struct {
+type Query[T any] struct {
 	conn *transport.Conn
 	op   transport.Operation
 	// key identifies a row.
@@ -119,15 +105,15 @@ type query[T any] struct {
 	pages *collection.Paged[Report[T]]
 }
 
-func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) string) *query[T] {
-	a := &query[T]{conn: conn, op: transport.Get(name, "/api/v1/analytics/"+path).Op, key: key}
+func newQuery[T any](conn *transport.Conn, name, path string, key func(*T) string) *Query[T] {
+	a := &Query[T]{conn: conn, op: transport.Get(name, "/api/v1/analytics/"+path).Op, key: key}
 	a.pages = collection.NewPaged(conn.Clock, a.op, a.fetch)
 	return a
 }
 
 // run returns the rows that isSelected accepts, ordered by their keys; nil accepts all. It returns at most limit rows; 0 means all. It
 // drops repeated rows, because a user may move to a later page during the listing.
-func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T) bool, limit int) (*Report[T], error) {
+func (a *Query[T]) run(ctx context.Context, query url.Values, isSelected func(*T) bool, limit int) (*Report[T], error) {
 	found, earlier := &Report[T]{Rows: []T{}}, map[string]bool{}
 	for page, err := range a.pages.All(ctx, query.Encode()) {
 		if err != nil {
@@ -152,7 +138,7 @@ func (a *query[T]) run(ctx context.Context, query url.Values, isSelected func(*T
 }
 
 // fetch reads a page, which has the organization's ID even without rows.
-func (a *query[T]) fetch(ctx context.Context, query, cursor string) (collection.Page[Report[T]], error) {
+func (a *Query[T]) fetch(ctx context.Context, query, cursor string) (collection.Page[Report[T]], error) {
 	var none collection.Page[Report[T]]
 	q, err := url.ParseQuery(query)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestAnalytics_envelopes(t *testing.T) {
 		`{"data":[],"meta":{"has_more":true}}`:                  "has no cursor",
 	} {
 		c, _, _ := area.ServeShort(t, func(string) string { return "200 " + body })
-		got, err := c.Productivity(t.Context(), february)
+		got, err := c.Productivity.Rows(t.Context(), february, "")
 		text := fmt.Sprint(err)
 		if err == nil {
 			text = fmt.Sprint(got.OrgID, " ", len(got.Rows))

@@ -95,18 +95,18 @@ const dateAndGroup = "`date` and then `group_key`"
 const quietDays = " The service may leave out days without activity."
 
 // ofOrganization returns a data source about the whole organization. GroupBy is nil if its rows cannot be grouped.
-func ofOrganization[T any](name, description, notes, object string, row results.Fields[*T], order string, groupBy map[string]schema.Attribute, ask func(*analytics.Client, context.Context, analytics.Days, string) (*analytics.Report[T], error)) crud.DataSource {
+func ofOrganization[T any](name, description, notes, object string, row results.Fields[*T], order string, groupBy map[string]schema.Attribute, query func(*analytics.Client) *analytics.Query[T]) crud.DataSource {
 	d := crud.DataSource{
 		Name: name, Description: description + managersOnly + notes, Attributes: attributes(row.DataSourceRows("The days, ordered by "+order+"."+quietDays), groupBy),
 		Validators: []datasource.ConfigValidator{oneStart}, Verb: "read", Object: object, Options: organizationOptions,
 		Fetch: crud.Fetch(func(ctx context.Context, c *client.Client, m *daysModel) error {
-			return fetch(ctx, c, m, row, func(days analytics.Days) (*analytics.Report[T], error) { return ask(c.Analytics, ctx, days, "") })
+			return fetch(ctx, c, m, row, func(days analytics.Days) (*analytics.Report[T], error) { return query(c.Analytics).Rows(ctx, days, "") })
 		}),
 	}
 	if groupBy != nil {
 		d.Fetch = crud.Fetch(func(ctx context.Context, c *client.Client, m *groupedModel) error {
 			return fetch(ctx, c, &m.daysModel, row, func(days analytics.Days) (*analytics.Report[T], error) {
-				return ask(c.Analytics, ctx, days, m.GroupBy.ValueString())
+				return query(c.Analytics).Rows(ctx, days, m.GroupBy.ValueString())
 			})
 		})
 	}

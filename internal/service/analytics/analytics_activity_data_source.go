@@ -10,7 +10,7 @@ import (
 
 // ActivityDataSource is the data source agentyard_analytics_activity.
 var ActivityDataSource = ofOrganization("analytics_activity", "Returns the active users, sessions, and messages of the organization for each day.", "", "analytics of activity", activityRow,
-	dateAndGroup, groupBy("client", "client", "`daily_active_users`"), (*analytics.Client).Activity)
+	dateAndGroup, groupBy("client", "client", "`daily_active_users`"), func(c *analytics.Client) *analytics.Query[analytics.ActivityRow] { return c.Activity })
 
 var activityRow = results.Fields[*analytics.ActivityRow]{
 	"date":                 dateOfRow(func(r *analytics.ActivityRow) string { return r.Date }),

@@ -1,17 +1,13 @@
 package analytics
 
 import (
-	"context"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/analytics"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
 )
 
 // ProductivityDataSource is the data source agentyard_analytics_productivity.
 var ProductivityDataSource = ofOrganization("analytics_productivity", "Returns the files, commits, and pull requests of the organization for each day.", "", "analytics of productivity", productivityRow, "`date`", nil,
-	func(c *analytics.Client, ctx context.Context, days analytics.Days, _ string) (*analytics.Report[analytics.ProductivityRow], error) {
-		return c.Productivity(ctx, days)
-	})
+	func(c *analytics.Client) *analytics.Query[analytics.ProductivityRow] { return c.Productivity })
 
 var productivityRow = results.Fields[*analytics.ProductivityRow]{
 	"date":            dateOfRow(func(r *analytics.ProductivityRow) string { return r.Date }),

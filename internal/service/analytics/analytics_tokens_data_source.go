@@ -9,7 +9,7 @@ import (
 // TokensDataSource is the data source agentyard_analytics_tokens.
 var TokensDataSource = ofOrganization("analytics_tokens", "Returns the standard credits and tokens of the organization for each day, by model and by user. "+
 	"With thousands of users, set `group_by` to leave out `by_user`.", crud.AssumedFormat, "analytics of tokens", tokenRow, dateAndGroup,
-	groupBy("model", "model", "the five numbers of credits and tokens"), (*analytics.Client).Tokens)
+	groupBy("model", "model", "the five numbers of credits and tokens"), func(c *analytics.Client) *analytics.Query[analytics.TokenRow] { return c.Tokens })
 
 var tokenRow = results.Fields[*analytics.TokenRow]{
 	"date":               dateOfRow(func(r *analytics.TokenRow) string { return r.Date }),

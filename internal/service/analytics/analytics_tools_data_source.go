@@ -7,7 +7,7 @@ import (
 
 // ToolsDataSource is the data source agentyard_analytics_tools.
 var ToolsDataSource = ofOrganization("analytics_tools", "Returns the organization's daily use of tools, MCP servers, skills, slash commands, and hooks.", "", "analytics of tools", toolRow,
-	dateAndGroup, groupBy("tool_name", "tool", "`tool_calls`"), (*analytics.Client).Tools)
+	dateAndGroup, groupBy("tool_name", "tool", "`tool_calls`"), func(c *analytics.Client) *analytics.Query[analytics.ToolRow] { return c.Tools })
 
 var toolRow = results.Fields[*analytics.ToolRow]{
 	"date":                       dateOfRow(func(r *analytics.ToolRow) string { return r.Date }),
