@@ -41,9 +41,7 @@ type Paged[C any] struct {
 }
 
 // NewPaged returns an empty cache for the listings of op. Fetch requests one page of the listing with a key.
-func NewPaged[C any](
-	clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[C], error),
-) *Paged[C] {
+func NewPaged[C any](clk clock.Clock, op transport.Operation, fetch func(ctx context.Context, key, cursor string) (Page[C], error)) *Paged[C] {
 	return &Paged[C]{clock: clk, op: op, fetch: fetch, listings: memo.New[*memo.Memo[Page[C]]](clk, SharedLifetime)}
 }
 
@@ -133,9 +131,7 @@ func Gather[T any, P wire.RecordOf[T]](pages iter.Seq2[[]T, error], most int) ([
 }
 
 // callPage requests one page of a listing under /api/v0, whose objects are in a field named by envelope.
-func callPage[T any, P wire.RecordOf[T]](
-	ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string,
-) (Page[[]T], error) {
+func callPage[T any, P wire.RecordOf[T]](ctx context.Context, c *transport.Conn, r transport.Request, envelope, cursor string) (Page[[]T], error) {
 	if cursor != "" {
 		r.Query.Set("cursor", cursor)
 	}

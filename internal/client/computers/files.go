@@ -66,9 +66,7 @@ func (c *Client) CompleteFileUpload(ctx context.Context, computerID, fileName st
 }
 
 // CreateFileDownload returns a signed URL of a workspace file. Empty arguments are not sent.
-func (c *Client) CreateFileDownload(
-	ctx context.Context, computerID, fileName, sessionID, contentType string,
-) (*transport.SignedURL, error) {
+func (c *Client) CreateFileDownload(ctx context.Context, computerID, fileName, sessionID, contentType string) (*transport.SignedURL, error) {
 	type body struct {
 		SessionID   string `json:"sessionId,omitempty"`
 		ContentType string `json:"contentType,omitempty"`

@@ -154,9 +154,7 @@ func (c *Client) bulkCreate(ctx context.Context, body BulkCreateRequest, before 
 }
 
 // findBatch finds the computers of a request whose response was lost or unusable: all new ones, if the last look shows not too many.
-func (c *Client) findBatch(
-	ctx context.Context, body BulkCreateRequest, before create.View[Computer], since time.Time, lostErr error,
-) ([]Computer, error) {
+func (c *Client) findBatch(ctx context.Context, body BulkCreateRequest, before create.View[Computer], since time.Time, lostErr error) ([]Computer, error) {
 	hasName := inFleet(body.NamePrefix)
 	isNew := func(found *Computer) bool { return hasName(found) && !before.CannotBeNew(found.ID) }
 	look := func(ctx context.Context) ([]Computer, error) {

@@ -90,9 +90,7 @@ func (c *Client) RenewKey(ctx context.Context, n NewAPIKey, old Renewal) (*Minte
 }
 
 // createKey serializes creations with one name, because neither would see the other's key. How decides what is sent, from what is known.
-func (c *Client) createKey(
-	ctx context.Context, n NewAPIKey, old Renewal, how func(*keyCreation, context.Context) (*MintedAPIKey, error),
-) (*MintedAPIKey, error) {
+func (c *Client) createKey(ctx context.Context, n NewAPIKey, old Renewal, how func(*keyCreation, context.Context) (*MintedAPIKey, error)) (*MintedAPIKey, error) {
 	unlock, err := c.keys.Lock(ctx, n.AccountID, n.Name)
 	if err != nil {
 		return nil, err

@@ -235,9 +235,7 @@ func knownOr(value, other tftypes.Value) tftypes.Value {
 }
 
 // Delete runs remove on the prior state. Its errors name the object, because Terraform does not show its address with them.
-func Delete[M any](ctx context.Context, r *Resource, req resource.DeleteRequest, resp *resource.DeleteResponse,
-	remove func(*M) error, options ...apierror.Option,
-) {
+func Delete[M any](ctx context.Context, r *Resource, req resource.DeleteRequest, resp *resource.DeleteResponse, remove func(*M) error, options ...apierror.Option) {
 	var m M
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
 	if resp.Diagnostics.HasError() {
@@ -268,8 +266,7 @@ func attributeOf(ctx context.Context, state tfsdk.State, name string) string {
 }
 
 // StoreAsPlanned sets a model's values from a record and saves its state and identity. What is known in the plan stays as planned.
-func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, plan tftypes.Value, model Model[A], record *A,
-) diag.Diagnostics {
+func StoreAsPlanned[A any](ctx context.Context, state *tfsdk.State, identity *tfsdk.ResourceIdentity, plan tftypes.Value, model Model[A], record *A) diag.Diagnostics {
 	diags := model.FromAPI(ctx, record)
 	diags.Append(Save(ctx, state, identity, model)...)
 	KeepPlanned(state, plan)

@@ -84,8 +84,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 type ManyRows interface{ Rows() tftypes.Value }
 
 // Fetch returns a data source's Fetch. Complete gets a model with the configuration's values. It may return an *ObjectError.
-func Fetch[M any](complete func(ctx context.Context, c *client.Client, m *M) error,
-) func(context.Context, *client.Client, tfsdk.Config) (any, error) {
+func Fetch[M any](complete func(ctx context.Context, c *client.Client, m *M) error) func(context.Context, *client.Client, tfsdk.Config) (any, error) {
 	return func(ctx context.Context, c *client.Client, config tfsdk.Config) (any, error) {
 		m := new(M)
 		if err := Failure(config.Get(ctx, m)); err != nil {

@@ -77,8 +77,7 @@ func (c *Call) Warn(summary, detail string) {
 
 // Run returns an operation's Run. Act gets a model with the configuration's values, which has a field for each argument except
 // timeouts. Act may return an *ObjectError.
-func Run[M any](act func(ctx context.Context, c *client.Client, m *M, call *Call) (Results, error),
-) func(context.Context, *client.Client, tfsdk.Config, *Call) (Results, error) {
+func Run[M any](act func(ctx context.Context, c *client.Client, m *M, call *Call) (Results, error)) func(context.Context, *client.Client, tfsdk.Config, *Call) (Results, error) {
 	return func(ctx context.Context, c *client.Client, config tfsdk.Config, call *Call) (Results, error) {
 		m := new(M)
 		if err := Failure(config.Get(ctx, m)); err != nil {
@@ -89,8 +88,7 @@ func Run[M any](act func(ctx context.Context, c *client.Client, m *M, call *Call
 }
 
 // CheckModel returns an operation's Check, which gets the model of Run. Values may be unknown.
-func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Diagnostics,
-) func(context.Context, tfsdk.Config, *Call) diag.Diagnostics {
+func CheckModel[M any](check func(ctx context.Context, m *M, call *Call) diag.Diagnostics) func(context.Context, tfsdk.Config, *Call) diag.Diagnostics {
 	return func(ctx context.Context, config tfsdk.Config, call *Call) diag.Diagnostics {
 		m := new(M)
 		diags := config.Get(ctx, m)

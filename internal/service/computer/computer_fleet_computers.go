@@ -94,8 +94,7 @@ func (m *fleetModel) newMembers(ctx context.Context, others []fleetMember, count
 }
 
 // computersInState returns the computers that exist, ordered by number, and the names of the missing ones.
-func (m *fleetModel) computersInState(ctx context.Context, private privatestate.Reader,
-) (members []fleetMember, missing []string, diags diag.Diagnostics) {
+func (m *fleetModel) computersInState(ctx context.Context, private privatestate.Reader) (members []fleetMember, missing []string, diags diag.Diagnostics) {
 	if !value.IsSet(m.Computers) {
 		return nil, nil, nil
 	}

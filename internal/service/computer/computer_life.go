@@ -97,8 +97,7 @@ func (s *provisionedResults) keepKnown(before provisionedResults) {
 
 // waitForActive follows a computer from what is known of it. It returns the computer as last seen, even with an error. IsSeen is false if
 // last is only known, which must not be stored unless it is whole. Ctx must not end with the timeout: the wait looks once more then.
-func waitForActive(ctx context.Context, c *client.Client, known *computers.Computer, account string, timeout time.Duration,
-) (last *computers.Computer, isSeen bool, err error) {
+func waitForActive(ctx context.Context, c *client.Client, known *computers.Computer, account string, timeout time.Duration) (last *computers.Computer, isSeen bool, err error) {
 	watch := c.Computers.Watch(known.ID, account)
 	defer watch.Close()
 	last, err = wait.For(ctx, c.Conn.Clock, timeout, wait.Object[computers.Computer]{

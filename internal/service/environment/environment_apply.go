@@ -121,8 +121,7 @@ func (r *environmentResource) finish(ctx context.Context, m *environmentModel, w
 
 // waitAndRead waits for the build if m asks for that, and reads the environment into m, even if the run is stopping. MayGoOn is
 // false if the wait failed; the default is then not set.
-func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time,
-) (mayGoOn bool, diags diag.Diagnostics) {
+func (r *environmentResource) waitAndRead(ctx context.Context, m *environmentModel, w work, awaited awaitedBuild, deadline time.Time) (mayGoOn bool, diags diag.Diagnostics) {
 	id, last := m.ID.ValueString(), &environments.Build{}
 	var err error
 	if m.WaitForBuild.ValueBool() {

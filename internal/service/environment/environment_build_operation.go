@@ -98,8 +98,7 @@ func buildEnvironment(ctx context.Context, c *client.Client, m *environmentBuild
 }
 
 // startBuild starts a build. The service refuses it while another one runs, which follow then waits for.
-func startBuild(ctx context.Context, c *client.Client, e *environments.Environment, follow func(awaitedBuild) (*environments.Build, error),
-) (started awaitedBuild, err error) {
+func startBuild(ctx context.Context, c *client.Client, e *environments.Environment, follow func(awaitedBuild) (*environments.Build, error)) (started awaitedBuild, err error) {
 	started.before = e.LatestBuildID()
 	started.id, err = c.Environments.StartBuild(ctx, e.ID, started.before)
 	isLost := transport.IsRepeated(err) // The first build after the one before is then that of the request.
