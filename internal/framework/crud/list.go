@@ -103,10 +103,7 @@ func List[M, A any, P ModelOf[M, A]](ctx context.Context, objects string, req li
 
 // emptyModel fills a model with typed nulls, because Go's zero values have no type.
 func emptyModel(ctx context.Context, result *list.ListResult, model any) diag.Diagnostics {
-	object, ok := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object)
-	if !ok {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Schema without attributes", "The resource's schema is not an object. This is a bug in the provider. Please report it.")}
-	}
+	object, _ := result.Resource.Schema.Type().TerraformType(ctx).(tftypes.Object) // Any schema is one.
 	nulls := make(map[string]tftypes.Value, len(object.AttributeTypes))
 	for name, typ := range object.AttributeTypes {
 		nulls[name] = tftypes.NewValue(typ, nil)

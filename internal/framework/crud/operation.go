@@ -123,12 +123,10 @@ func (o *Operation) isIn(argument string, ofAction bool) bool {
 func (o *Operation) hasTimeouts() bool { return o.TimeoutText != "" }
 
 // arguments returns a configuration with all arguments. Those that it does not have are null.
-func (o *Operation) arguments(ctx context.Context, config tfsdk.Config) (tfsdk.Config, diag.Diagnostics) {
+func (o *Operation) arguments(ctx context.Context, config tfsdk.Config) tfsdk.Config {
 	all := tfsdk.Config{Schema: schema.Schema{Attributes: o.Arguments}}
 	var given map[string]tftypes.Value
-	if err := config.Raw.As(&given); err != nil {
-		return all, diag.Diagnostics{diag.NewErrorDiagnostic("Configuration cannot be read", err.Error())}
-	}
+	_ = config.Raw.As(&given) // It is an object.
 	values := make(map[string]tftypes.Value, len(o.Arguments))
 	for name, argument := range o.Arguments {
 		values[name] = tftypes.NewValue(argument.GetType().TerraformType(ctx), nil)
@@ -137,7 +135,7 @@ func (o *Operation) arguments(ctx context.Context, config tfsdk.Config) (tfsdk.C
 		}
 	}
 	all.Raw = tftypes.NewValue(all.Schema.Type().TerraformType(ctx), values)
-	return all, nil
+	return all
 }
 
 // validate runs Check.
@@ -145,11 +143,7 @@ func (o *Operation) validate(ctx context.Context, config tfsdk.Config, call *Cal
 	if o.Check == nil {
 		return nil
 	}
-	all, diags := o.arguments(ctx, config)
-	if diags.HasError() {
-		return diags
-	}
-	return o.Check(ctx, all, call)
+	return o.Check(ctx, o.arguments(ctx, config), call)
 }
 
 // validateAgain repeats the validation of strings, because it does not know the values of variables in an action, and no value that is
@@ -182,14 +176,13 @@ func (o *Operation) validateAgain(ctx context.Context, config tfsdk.Config, call
 
 // run checks a configuration and runs the operation.
 func (o *Operation) run(ctx context.Context, c *client.Client, config tfsdk.Config, call *Call) (Results, diag.Diagnostics) {
-	all, diags := o.arguments(ctx, config)
-	diags.Append(o.validateAgain(ctx, config, call)...)
+	diags := o.validateAgain(ctx, config, call)
 	diags.Append(o.setTimeout(ctx, config, call)...)
 	if diags.HasError() {
 		return nil, diags
 	}
 	ctx, found := withFound(ctx, foundByOperation)
-	returned, err := o.Run(ctx, c, all, call)
+	returned, err := o.Run(ctx, c, o.arguments(ctx, config), call)
 	diags.Append(call.warnings...)
 	if err != nil {
 		diags.Append(explain(o.Verb, o.Object, err, []apierror.Option{o.Options})...)

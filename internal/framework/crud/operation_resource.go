@@ -2,14 +2,12 @@ package crud
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -82,11 +80,8 @@ func (r *operationResource) ModifyPlan(ctx context.Context, req resource.ModifyP
 	if req.Plan.Raw.IsNull() || req.State.Raw.IsNull() || req.Plan.Raw.Equal(req.State.Raw) {
 		return
 	}
-	before, diags := r.sent(ctx, req.State.Raw)
-	resp.Diagnostics.Append(diags...)
-	after, diags := r.sent(ctx, req.Plan.Raw)
-	resp.Diagnostics.Append(diags...)
-	for name, v := range after {
+	before := r.sent(ctx, req.State.Raw)
+	for name, v := range r.sent(ctx, req.Plan.Raw) {
 		if !v.Equal(before[name]) && (!isEmpty(v) || !isEmpty(before[name])) {
 			resp.RequiresReplace.Append(path.Root(name))
 		}
@@ -94,19 +89,13 @@ func (r *operationResource) ModifyPlan(ctx context.Context, req resource.ModifyP
 }
 
 // sent returns the triggers, and the arguments in their canonical form.
-func (r *operationResource) sent(ctx context.Context, raw tftypes.Value) (map[string]tftypes.Value, diag.Diagnostics) {
-	config, diags := r.op.arguments(ctx, tfsdk.Config{Raw: raw})
-	if diags.HasError() {
-		return nil, diags
-	}
+func (r *operationResource) sent(ctx context.Context, raw tftypes.Value) map[string]tftypes.Value {
+	config := r.op.arguments(ctx, tfsdk.Config{Raw: raw})
 	if r.op.Canonical != nil {
 		config = r.op.Canonical(ctx, config)
 	}
 	var given, sent map[string]tftypes.Value
-	if err := errors.Join(raw.As(&given), config.Raw.As(&sent)); err != nil {
-		diags.AddError("State cannot be read", err.Error())
-		return nil, diags
-	}
+	_, _ = raw.As(&given), config.Raw.As(&sent) // They are objects.
 	for name, v := range sent {
 		var id string
 		if strings.HasSuffix(name, "_id") && v.IsFullyKnown() && v.As(&id) == nil && uuid.Validate(id) == nil {
@@ -114,7 +103,7 @@ func (r *operationResource) sent(ctx context.Context, raw tftypes.Value) (map[st
 		}
 	}
 	sent["triggers"] = given["triggers"]
-	return sent, diags
+	return sent
 }
 
 // isEmpty reports whether a value is null or an empty collection, which are the same to an operation.
@@ -135,19 +124,11 @@ func (r *operationResource) Create(ctx context.Context, req resource.CreateReque
 	all := Results{"id": types.StringValue(uuid.NewString()), "ran_at": types.StringValue(r.Client.Conn.Clock.Now().UTC().Format(time.RFC3339))}
 	maps.Copy(all, found)
 	var stored map[string]tftypes.Value
-	if err := req.Plan.Raw.As(&stored); err != nil {
-		resp.Diagnostics.AddError("State cannot be stored", err.Error())
-		return
-	}
+	_ = req.Plan.Raw.As(&stored) // It is an object.
 	for name, planned := range stored {
 		switch result, ok := all[name]; {
 		case ok:
-			set, err := result.ToTerraformValue(ctx)
-			if err != nil {
-				resp.Diagnostics.AddAttributeError(path.Root(name), "State cannot be stored", err.Error())
-				return
-			}
-			stored[name] = set
+			stored[name], _ = result.ToTerraformValue(ctx) // It fails only for values that do not have their type.
 		case !planned.IsKnown():
 			stored[name] = tftypes.NewValue(planned.Type(), nil)
 		}

@@ -55,10 +55,7 @@ func get[V any](ctx context.Context, r Reader, key string) (v V, isSet bool) {
 }
 
 func set(ctx context.Context, s State, key string, v any) diag.Diagnostics {
-	stored, err := json.Marshal(v)
-	if err != nil {
-		return diag.Diagnostics{diag.NewErrorDiagnostic("Private state cannot be stored", err.Error())}
-	}
+	stored, _ := json.Marshal(v) // Texts, booleans, and collections of them can always be encoded.
 	return s.SetKey(ctx, key, stored)
 }
 

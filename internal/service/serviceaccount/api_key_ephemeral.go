@@ -130,10 +130,7 @@ func (e *apiKeyEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, r
 	m.setResults(made)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 	key := ephemeralKey{AccountID: m.ServiceAccountID.ValueString(), KeyID: m.ID.ValueString(), IsKept: !m.Keep.IsNull()}
-	mark, err := json.Marshal(key)
-	if err != nil {
-		resp.Diagnostics.AddError("Private data cannot be stored", err.Error())
-	}
+	mark, _ := json.Marshal(key) // Texts and a boolean can always be encoded.
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, openedKey, mark)...)
 	if made != nil && ctx.Err() != nil {
 		err := fmt.Errorf("nothing can use the value of API key %s, so the provider revokes it: %w", made.ID, context.Cause(ctx))
