@@ -40,12 +40,14 @@ type argument struct {
 	isOptional, isObject, replaces bool
 	// byDefault is the default, or nil. Only the provider knows such an argument.
 	byDefault any
+	// sentDefault is the default of a text that the service knows, or nil.
+	sentDefault any
 	// isKept means that the service's value stays when the argument is removed.
 	isKept bool
 }
 
 var (
-	defaultsTo = regexp.MustCompile("Defaults to `(true|false)`")
+	defaultsTo = regexp.MustCompile("Defaults to `([^`]+)`")
 	forcesNew  = regexp.MustCompile(`Changing (this|any value) forces a new`)
 )
 
@@ -57,7 +59,11 @@ func argumentsOf(at string, attributes []*tfprotov6.SchemaAttribute, replaces bo
 		one := argument{path: at + a.Name, isOptional: a.Optional, replaces: replaces || forcesNew.MatchString(a.Description)}
 		one.isKept = a.Computed && !strings.Contains(a.Description, "or removing this")
 		if said := defaultsTo.FindStringSubmatch(a.Description); said != nil && a.Computed {
-			one.byDefault, one.isKept = said[1] == "true", false
+			if one.isKept = false; said[1] == "true" || said[1] == "false" {
+				one.byDefault = said[1] == "true"
+			} else {
+				one.sentDefault = said[1]
+			}
 		}
 		one.isObject = a.NestedType != nil && a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle
 		if all = append(all, one); one.isObject {
@@ -336,8 +342,8 @@ func (l *life) canSetAndRemove(a argument, given specimens.Values, isAlone bool)
 		l.Errorf("only the provider knows it, but it sends %s", sent)
 	}
 	for where, all := range map[string]*life{"in the state": l, "at the service": l.imported()} {
-		if left := valueAt(all.state(), a.path); left != a.byDefault {
-			l.Errorf("removed, it is %v %s, want %v", left, where, a.byDefault)
+		if left, want := valueAt(all.state(), a.path), cmp.Or(a.byDefault, a.sentDefault); left != want {
+			l.Errorf("removed, it is %v %s, want %v", left, where, want)
 		}
 	}
 	return true
