@@ -2,14 +2,11 @@ package organization_test
 
 import (
 	"fmt"
-	"math/big"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
@@ -134,9 +131,6 @@ const (
 	globalLimitType = "agentyard_global_usage_limit"
 )
 
-// people are the members whose limits these tests set.
-var people = []string{"ada@people.example", "bob@people.example", "cleo@people.example"}
-
 // atService returns the users' limits in the emulator, as "address=limit".
 func atService(e *acctest.Env) []string {
 	var held []string
@@ -145,25 +139,6 @@ func atService(e *acctest.Env) []string {
 	}
 	slices.Sort(held)
 	return held
-}
-
-// globalAtService returns the emulator's global limit in the same format.
-func globalAtService(e *acctest.Env) []string {
-	if limit := liveGlobalLimit(e); limit > 0 {
-		return []string{fmt.Sprintf("organization=%d", limit)}
-	}
-	return nil
-}
-
-// inState returns the limit in a state in the same format.
-func inState(i *acctest.Instance) []string {
-	var attributes map[string]tftypes.Value
-	var limit big.Float
-	if i.State.IsNull() || i.State.As(&attributes) != nil || attributes["limit"].As(&limit) != nil {
-		return nil
-	}
-	n, _ := limit.Int64()
-	return []string{fmt.Sprintf("%s=%d", i.ID(), n)}
 }
 
 func TestUsageLimits_invalidConfiguration(t *testing.T) {

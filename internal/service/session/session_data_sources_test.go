@@ -43,11 +43,6 @@ func makeTalk(e *acctest.Env, computer string, settings map[string]any) talk {
 // atMillis returns a time that the service returns in milliseconds.
 func atMillis(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339Nano) }
 
-func mustEqual(t *testing.T, got, want any) {
-	t.Helper()
-	check.Is(t, "the value", encoded(t, got), encoded(t, want))
-}
-
 // readSession reads the data source, and returns its attributes without nulls.
 func readSession(t *testing.T, e *acctest.Env, settings, config acctest.Values) map[string]any {
 	t.Helper()
