@@ -24,15 +24,15 @@ var sessionResources = []Resource{{
 	FullChanged: session(settings(Values{
 		"model": "model-standard", "reasoning_effort": "high", "interaction_mode": "auto", "autonomy_level": "high", "spec_mode_model": "model-standard", "spec_mode_reasoning_effort": "high",
 		"provider_lock": "other", "provider_lock_timestamp": "2026-02-01T00:00:00Z", "api_provider_lock": "other", "setup_profile_id": "other",
-		"tags":             []any{},
+		"tags":             []any{Values{"name": "c", "metadata": Values{"k": "w"}}},
 		"worktree":         Values{"repo_root": "/opt", "branch": "next", "lifecycle": "persistent", "path": "/opt/w", "parent_worktree_path": "/opt/p", "removed_at": "2026-02-01T00:00:00Z"},
 		"enabled_tool_ids": []any{}, "disabled_tool_ids": []any{"write"}, "restrict_tool_ids": []any{"read"},
 		"compaction_model": "model-light", "compaction_threshold_check_enabled": false,
 	})),
 	More: map[string][]Values{
 		"archived": {
-			{"computer_id": "$computer", "session_settings": Values{"archived_at": "2026-03-01T00:00:00Z"}},
-			{"computer_id": "$computer", "session_settings": Values{"archived_at": "2026-02-01T00:00:00Z"}},
+			{"computer_id": "$computer", "session_settings": Values{"archived_at": "2026-03-01T00:00:00Z", "tags": []any{Values{"name": "a"}}}},
+			{"computer_id": "$computer", "session_settings": Values{"archived_at": "2026-02-01T00:00:00Z", "tags": []any{}}},
 		},
 		"without settings": {
 			{"computer_id": "$computer", "system_prompt": "Be kind."},
