@@ -225,7 +225,7 @@ func TestAccess(t *testing.T) {
 				return
 			}
 			if statuspage.Effects[a.operation].Verb == "" {
-				t.Errorf("%s has no row in Effects, and is not in unseen", a.operation)
+				t.Errorf("%s has no row in Effects of statuspage/changes.go, and is not in unseen", a.operation)
 			}
 			notes := func(e emulator.Entry) bool { return e.Operation == a.operation && len(e.Changes) > 0 }
 			if strings.Contains(a.want, "20") && !slices.Contains(passing, a.operation) && !slices.ContainsFunc(v.Journal().Entries(), notes) {

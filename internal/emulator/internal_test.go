@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -210,12 +211,17 @@ func TestKeyRow(t *testing.T) {
 	}
 }
 
-func TestCreations_areOperations(t *testing.T) {
+func TestCreations_areThoseOfTheAPI(t *testing.T) {
 	t.Parallel()
 	e := startInternal(t)
 	for _, name := range statuspage.Creations {
 		if !e.hasOperation(name) {
 			t.Errorf("%s is no operation", name)
+		}
+	}
+	for name, effect := range statuspage.Effects {
+		if effect.Verb == "created" && !slices.Contains(statuspage.Creations, name) {
+			t.Errorf("Creations of statuspage/object.go lacks %s", name)
 		}
 	}
 }

@@ -315,7 +315,7 @@ func TestObjectPage_everyKind(t *testing.T) {
 	}
 	for operation, effect := range statuspage.Effects {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(pages)), func(path string) bool { return strings.HasPrefix(path, "/objects/"+effect.Kind+"/") }) {
-			t.Errorf("everything makes nothing of the kind %s, which %s changes", effect.Kind, operation)
+			t.Errorf("everything makes nothing of the kind %s, which %s changes. It needs objectKinds and rows in status_source.go", effect.Kind, operation)
 		}
 	}
 	for kind, path := range pages {

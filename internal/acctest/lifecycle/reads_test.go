@@ -271,7 +271,7 @@ func TestResource_nameTaken(t *testing.T) {
 		}
 		created, renamed := o.In(r.Least), o.In(r.Changed)
 		_, i := o.Created(t, r.Type, created)
-		o.MustNotCreate(t, r.Type, created, at, "already exists", "Nothing was created.", "terraform import ADDRESS "+importID(t, r, i))
+		o.MustNotCreate(t, r.Type, created, at, "already exists", "Nothing was created.", "terraform import ADDRESS "+r.ImportIDFrom(i.Attribute))
 		check.Is(t, "objects with the name", len(o.Find(r.Listing)), 1)
 		if renamed[at] == created[at] {
 			return
@@ -281,10 +281,4 @@ func TestResource_nameTaken(t *testing.T) {
 		check.Is(t, "the name in the state", i.Attribute(at), created[at].(string))
 		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
 	})
-}
-
-// importID returns the import ID of a resource.
-func importID(t *testing.T, r specimens.Resource, i *acctest.Instance) string {
-	t.Helper()
-	return regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(cmp.Or(r.ImportID, "{id}"), func(name string) string { return i.Attribute(strings.Trim(name, "{}")) })
 }
