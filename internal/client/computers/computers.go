@@ -175,23 +175,19 @@ func (c *Client) Create(ctx context.Context, body CreateRequest) (*Computer, err
 // caller.
 func (c *Client) Update(ctx context.Context, id, account string, body UpdateRequest) (*Computer, error) {
 	r := transport.Patch("updateComputer", "/api/v0/computers/{computerId}", id).With(body)
-	var updated *Computer
-	send := func() (err error) {
-		updated, err = transport.PatchObject(ctx, c.conn, r, "computer", id, c.GetUncached)
-		return err
-	}
-	var err error
+	var hasName func(*Computer) bool
 	if body.IsRename() {
-		err = c.ledger.Rename(ctx, account, isNamed(*body.Name), send)
-	} else {
-		err = send()
+		hasName = isNamed(*body.Name)
 	}
+	updated, err := c.ledger.Update(ctx, account, hasName, func() (*Computer, error) {
+		return transport.PatchObject(ctx, c.conn, r, "computer", id, c.GetUncached)
+	})
 	if transport.IsConflict(err) {
 		if present, readErr := c.GetUncached(ctx, id); readErr == nil && body.matches(present) {
-			updated, err = present, nil
+			return c.ledger.AfterWrite(account, present, nil)
 		}
 	}
-	return c.ledger.AfterWrite(account, updated, err)
+	return updated, err
 }
 
 // Delete deletes a computer. Of a registered machine, only the registration is deleted. If it is already gone, the error is a

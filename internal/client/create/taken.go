@@ -41,24 +41,26 @@ func (l *Ledger[T]) UntilFree(ctx context.Context, key string, prevents func(*T)
 	}
 }
 
-// Rename sends a request that gives an object a name. After a 409, it sends the request again once nothing is known to have the name, as
-// when the first element of a list with count is removed, and each object gets the name of the next one.
-func (l *Ledger[T]) Rename(ctx context.Context, key string, hasName func(*T) bool, send func() error) error {
+// Update sends a request that changes an object, and records the outcome. HasName is nil unless the request gives the object a name: then
+// the request is sent again after a 409, once nothing is known to have the name, as when the first element of a list with count is removed,
+// and each object gets the name of the next one.
+func (l *Ledger[T]) Update(ctx context.Context, key string, hasName func(*T) bool, send func() (*T, error)) (updated *T, err error) {
 	for isLast := false; ; {
-		err := send()
-		if !transport.IsConflict(err) || isLast {
-			return err
+		updated, err = send()
+		if hasName == nil || isLast || !transport.IsConflict(err) {
+			break
 		}
 		until := l.startPatience(key)
 		if l.conn.Clock.Sleep(ctx, renamePause) != nil {
-			return err
+			break
 		}
 		isLast = !l.conn.Clock.Now().Before(until)
 		// If the listing fails, the request itself asks the service.
 		if _, others, _ := l.UntilFree(ctx, key, hasName); len(others) > 0 {
-			return err
+			break
 		}
 	}
+	return l.AfterWrite(key, updated, err)
 }
 
 // startPatience starts the patience of a collection if it rests, and returns its end.

@@ -135,8 +135,7 @@ func TestLedger_renamesAChainThatIsUnderWay(t *testing.T) {
 				service.mu.Unlock()
 				return ledger.AfterDelete("", id, nil)
 			}
-			err := ledger.Rename(t.Context(), "", isIn(name), func() error { return service.rename(id, name) })
-			_, err = ledger.AfterWrite("", &thing{id, name}, err)
+			_, err := ledger.Update(t.Context(), "", isIn(name), func() (*thing, error) { return &thing{id, name}, service.rename(id, name) })
 			return err
 		}) {
 			if err != nil {
@@ -170,7 +169,8 @@ func TestLedger_renameGivesUp(t *testing.T) {
 			}
 			ledger := slowly(s, 0)
 			rename := func() error {
-				return ledger.Rename(t.Context(), "", isIn("taken"), func() error { return service.rename("1", "taken") })
+				_, err := ledger.Update(t.Context(), "", isIn("taken"), func() (*thing, error) { return nil, service.rename("1", "taken") })
+				return err
 			}
 			if tc.isLate {
 				_ = rename()

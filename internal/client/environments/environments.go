@@ -163,11 +163,10 @@ func (c *Client) Update(ctx context.Context, id, scope string, body UpdateReques
 	}
 	// For the Ledger, only ID, name, and scope count.
 	renamed := CreateRequest{Name: *body.Name, Scope: scope}
-	err = c.ledger.Rename(ctx, collection.Organization, renamed.hasName, func() (err error) {
+	_, err = c.ledger.Update(ctx, collection.Organization, renamed.hasName, func() (_ *Environment, err error) {
 		buildID, err = c.change(ctx, id, r)
-		return err
+		return renamed.requested(&Change{ID: id}), err
 	})
-	_, err = c.ledger.AfterWrite(collection.Organization, renamed.requested(&Change{ID: id}), err)
 	return buildID, err
 }
 
