@@ -55,6 +55,14 @@ func StringPointer(s types.String) *string {
 	return s.ValueStringPointer()
 }
 
+// Changed returns the text for an update, or nil if it is as in the state, null, or unknown, so that the request omits the field.
+func Changed(plan, state types.String) *string {
+	if plan.Equal(state) {
+		return nil
+	}
+	return StringPointer(plan)
+}
+
 // BoolPointer returns nil for null and unknown, so that the request omits the field.
 func BoolPointer(b types.Bool) *bool {
 	if b.IsNull() || b.IsUnknown() {

@@ -84,17 +84,11 @@ func (m *computerModel) createRequest(ctx context.Context) (computers.CreateRequ
 
 // updateRequest is empty if only attributes of the provider differ.
 func (m *computerModel) updateRequest(state *computerModel) computers.UpdateRequest {
-	var body computers.UpdateRequest
-	if !m.Name.Equal(state.Name) {
-		body.Name = value.StringPointer(m.Name)
+	return computers.UpdateRequest{
+		Name:       value.Changed(m.Name, state.Name),
+		HostID:     value.Changed(m.HostID, state.HostID),
+		RemoteUser: value.Changed(m.RemoteUser, state.RemoteUser),
 	}
-	if !m.HostID.Equal(state.HostID) {
-		body.HostID = value.StringPointer(m.HostID)
-	}
-	if !m.RemoteUser.Equal(state.RemoteUser) {
-		body.RemoteUser = value.StringPointer(m.RemoteUser)
-	}
-	return body
 }
 
 func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {

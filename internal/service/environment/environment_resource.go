@@ -98,18 +98,13 @@ func (m *environmentModel) createRequest(ctx context.Context) (environments.Crea
 }
 
 func (m *environmentModel) updateRequest(ctx context.Context, state *environmentModel) (body environments.UpdateRequest, diags diag.Diagnostics) {
-	if !m.Name.Equal(state.Name) {
-		body.Name = value.StringPointer(m.Name)
-	}
+	body.Name, body.SourceID = value.Changed(m.Name, state.Name), value.Changed(m.SourceID, state.SourceID)
 	if !m.Repositories.Equal(state.Repositories) {
 		body.Repositories, diags = repositoriesToAPI(ctx, m.Repositories)
 	}
 	if !m.SetupScript.Equal(state.SetupScript) {
 		script := value.StringPointer(m.SetupScript)
 		body.SetupScript = &script
-	}
-	if !m.SourceID.Equal(state.SourceID) {
-		body.SourceID = value.StringPointer(m.SourceID)
 	}
 	return body, diags
 }

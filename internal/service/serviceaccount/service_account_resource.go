@@ -45,13 +45,10 @@ func (m *accountModel) createRequest() serviceaccounts.CreateRequest {
 
 // updateRequest clears a description that was removed from the configuration. It is empty if only attributes of the provider differ.
 func (m *accountModel) updateRequest(state *accountModel) serviceaccounts.UpdateRequest {
-	var body serviceaccounts.UpdateRequest
+	body := serviceaccounts.UpdateRequest{Status: value.Changed(m.Status, state.Status)}
 	if !m.Description.Equal(state.Description) {
 		text := m.Description.ValueString()
 		body.Description = &text
-	}
-	if value.IsSet(m.Status) && !m.Status.Equal(state.Status) {
-		body.Status = value.StringPointer(m.Status)
 	}
 	return body
 }
