@@ -5,6 +5,7 @@ package lifecycle
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,16 @@ func TestResource_importErrors(t *testing.T) {
 		mustMatch := func(out acctest.Outcome, want string) {
 			if !regexp.MustCompile(want).MatchString(out.Text()) {
 				t.Errorf("%q does not match %q", out.Text(), want)
+			}
+		}
+		if r.Creates != "" && r.ImportID == "" && r.Identity[0] == "id" { // The service chose the ID.
+			_, i := o.Created(t, r.Type, o.In(r.Least))
+			prefix := i.ID()[:strings.Index(i.ID(), "_")+1] // Empty for a UUID.
+			for _, id := range []string{"", "..", "../computers", "a/b", "a b"} {
+				mustMatch(p.Import(p.NewInstance(r.Type), id), "Invalid import ID(.|\n)*its ID at the service, such as "+prefix+"(.|\n)*"+regexp.QuoteMeta(strconv.Quote(id)))
+			}
+			for _, id := range []string{otherID(i.ID()), "%2e%2e", "a%2fb"} {
+				mustMatch(p.Import(p.NewInstance(r.Type), id), specimens.NonExistent)
 			}
 		}
 		for id, want := range r.NoImport {

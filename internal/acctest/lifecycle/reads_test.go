@@ -241,11 +241,7 @@ func TestReads_noSuchID(t *testing.T) {
 				continue
 			}
 			seen[name] = true
-			other := id[:len(id)-1] + "0"
-			if other == id {
-				other = id[:len(id)-1] + "1"
-			}
-			out := acctest.NewProcess(t, o.Env, nil).Use(object.kind, object.typeName, with(config, argument, other))
+			out := acctest.NewProcess(t, o.Env, nil).Use(object.kind, object.typeName, with(config, argument, otherID(id)))
 			if refuses := out.Refuses(regexp.MustCompile("^"+argument+"$"), ""); refuses == (noSuchID[name] != "") || refuses && (len(out.Errors) > 1 || !remedy.MatchString(out.Text())) {
 				t.Errorf("%s: %s", name, out)
 			}
@@ -256,6 +252,14 @@ func TestReads_noSuchID(t *testing.T) {
 			t.Errorf("there is no %s", name)
 		}
 	}
+}
+
+// otherID returns an ID of the same form, which nothing has.
+func otherID(id string) string {
+	if other := id[:len(id)-1] + "0"; other != id {
+		return other
+	}
+	return id[:len(id)-1] + "1"
 }
 
 // A name that an object outside Terraform has is refused: a create makes no second one, and a rename changes nothing.

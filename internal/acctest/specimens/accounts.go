@@ -1,9 +1,11 @@
 package specimens
 
+// NonExistent is the error of the import of an ID that nothing has.
+const NonExistent = `Cannot import(.|\n)*No\s+[\w\s]+\s+with\s+the\s+ID(.|\n)*exists`
+
 const (
-	nonExistent = `Cannot import(.|\n)*No\s+[\w\s]+\s+with\s+the\s+ID(.|\n)*exists`
-	unset       = `Cannot import(.|\n)*is\s+set(.|\n)*apply\s+without\s+the\s+import`
-	keyID       = `(?s)Invalid import ID.*service_account_id/key_id`
+	unset = `Cannot import(.|\n)*is\s+set(.|\n)*apply\s+without\s+the\s+import`
+	keyID = `(?s)Invalid import ID.*service_account_id/key_id`
 )
 
 var accountResources = []Resource{
@@ -14,12 +16,8 @@ var accountResources = []Resource{
 		FullChanged: Values{"name": "$name-b", "description": "tests", "status": "active"},
 		Exists:      Values{"name": "ci"},
 		Identity:    []string{"id"},
-		NoImport: map[string]string{
-			"a/b":        `Invalid import ID(.|\n)*service\s+account\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+sa_(.|\n)*"a/b"`,
-			"sa_unknown": nonExistent,
-		},
-		Listing: Listing{Path: "/api/v0/service-accounts", Rows: "serviceAccounts", Has: []string{`"name":"$name"`}},
-		Creates: "createServiceAccount",
+		Listing:     Listing{Path: "/api/v0/service-accounts", Rows: "serviceAccounts", Has: []string{`"name":"$name"`}},
+		Creates:     "createServiceAccount",
 	},
 	{
 		Type:    "agentyard_api_key",
@@ -39,7 +37,7 @@ var accountResources = []Resource{
 		NotImported: []string{"key", "expires_in", "rotation", "previous_key_id", "rotated_at"}, ImportPlansAnUpdate: true,
 		NoImport: map[string]string{
 			"": keyID, "../key_1": keyID, "key_1": keyID, "/key_1": keyID, "a/b/c": keyID,
-			"$account/key_absent": nonExistent, "sa_absent/key_absent": nonExistent,
+			"$account/key_absent": NonExistent, "sa_absent/key_absent": NonExistent,
 		},
 		Listing:   Listing{Path: "/api/v0/service-accounts/$account/api-keys", Rows: "apiKeys", Has: []string{`"name":"$name"`, `"isRevoked":false`}},
 		Creates:   "createApiKey",

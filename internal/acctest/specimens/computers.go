@@ -52,11 +52,6 @@ var computerResources = []Resource{
 		},
 		Exists:   Values{"name": "workstation", "provider_type": "byom", "host_id": host},
 		Identity: []string{"id"}, NotImported: []string{"auto_install_deps", "repos", "source.software_draft"},
-		NoImport: map[string]string{
-			"a/b":                                  `Invalid import ID(.|\n)*its ID at the service(.|\n)*1b4e28ba-(.|\n)*"a/b"`,
-			"00000000-0000-4000-8000-000000000000": nonExistent,
-			"":                                     `Invalid import ID(.|\n)*its ID at the service(.|\n)*""`,
-		},
 		Listing: computerListing, Creates: "createComputer",
 	},
 	{
@@ -73,7 +68,7 @@ var computerResources = []Resource{
 		Identity: []string{"name_prefix", "service_account_id"}, NotImported: []string{"auto_install_deps", "repos"},
 		NoImport: map[string]string{
 			"": fleetID + `""`, "../web": fleetID + `"../web"`, "a/b/c": fleetID + `"a/b/c"`, "/web": fleetID + `"/web"`, "a/": fleetID + `"a/"`, "we b": fleetID + `"we b"`,
-			"web": nonExistent, "unknown/web": nonExistent,
+			"web": NonExistent, "unknown/web": NonExistent,
 		},
 		Listing: Listing{Path: computerListing.Path, Also: computerListing.Also, Rows: "computers", Has: []string{`"name":"$name-`}},
 		Creates: "bulkCreateComputers", IfChanged: "none", IfDeleted: "update", // Another slot; a part of it is gone.

@@ -15,10 +15,6 @@ var environmentResources = []Resource{
 		},
 		Exists:   Values{"name": "app", "scope": "organization", "repositories": twoRepositories[:1]},
 		Identity: []string{"id"}, NotImported: []string{"make_organization_default"},
-		NoImport: map[string]string{
-			"a/b":                            `Invalid import ID(.|\n)*its ID at the service(.|\n)*env_01(.|\n)*"a/b"`,
-			"env_00000000000000000000000000": nonExistent,
-		},
 		Listing: Listing{Path: "/api/v0/environments", Rows: "environments", Has: []string{`"name":"$name`}},
 		Creates: "createEnvironment",
 	},

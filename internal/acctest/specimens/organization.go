@@ -34,8 +34,8 @@ var organizationResources = []Resource{
 		Exists:   Values{"email": "avery@agentyard.example", "limit": 20_000_000},
 		Identity: []string{"email"},
 		NoImport: map[string]string{
-			"nobody@agentyard.example": nonExistent,
-			"$member":                  nonExistent, // Only the global limit applies to this member.
+			"nobody@agentyard.example": NonExistent,
+			"$member":                  NonExistent, // Only the global limit applies to this member.
 			"avery":                    `Invalid import ID(.|\n)*member's\s+email\s+address,\s+such\s+as\s+avery@(.|\n)*"avery"`,
 			"@agentyard.example":       `Invalid import ID(.|\n)*member's\s+email\s+address`,
 			"avery@agentyard.example,blake@agentyard.example": `Invalid import ID(.|\n)*member's\s+email\s+address`,

@@ -60,7 +60,7 @@ type Resource struct {
 	NotImported []string
 	// ImportPlansAnUpdate means that the plan after an import by identity sets what could not be imported.
 	ImportPlansAnUpdate bool
-	// NoImport contains import IDs and the errors that they cause.
+	// NoImport contains import IDs and the errors that they cause. Empty for what is imported by the ID that the service chose.
 	NoImport map[string]string
 	// NoIdentity contains the arguments of an invalid identity.
 	NoIdentity Values

@@ -6,12 +6,6 @@ var wikiResources = []Resource{{
 	Full: wiki("private"), FullChanged: wiki("organization"),
 	Exists:   Values{"repo_url": "https://code.example/acme/api"},
 	Identity: []string{"id"}, NotImported: []string{"pages", "page_tree", "triggers"},
-	NoImport: map[string]string{
-		"a/b":          `Invalid import ID(.|\n)*wiki\s+run\s+is\s+its\s+ID\s+at\s+the\s+service(.|\n)*such\s+as\s+wiki_(.|\n)*"a/b"`,
-		"wiki_unknown": nonExistent,
-		"..":           `Invalid import ID`,
-		"%2e%2e":       nonExistent,
-	},
 	Listing:  Listing{Path: "/api/v0/wiki", Also: "/api/v0/wiki/history/$wiki_repository", Rows: "wikiRuns", ID: "wikiRunId", Has: []string{`"branch":"$name"`}},
 	Nameless: true,
 	Creates:  "createWikiRun",
