@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -235,46 +234,35 @@ var situations = map[string][]func(t *testing.T, e *acctest.Env, i *acctest.Inst
 // Each update leaves known what it does not change: each argument unknown, the updates of the specimens, and what changed elsewhere.
 func TestResource_unknownResults(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	seen := map[string]map[string]bool{}
-	t.Run("all", func(t *testing.T) {
-		forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
-			e, created, changed := o.Env, o.In(r.Least), o.In(r.Changed)
-			_, i := e.Created(t, r.Type, created)
-			see := func(what, argument string, config acctest.Values) {
-				out := e.Plan(t, i.Clone(), config)
-				if len(out.Errors) > 0 || out.Action != acctest.ActionUpdate {
-					return // Another argument excludes this one, or forces a new object.
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		e, created, changed := o.Env, o.In(r.Least), o.In(r.Changed)
+		_, i := e.Created(t, r.Type, created)
+		seen := map[string]bool{}
+		see := func(what, argument string, config acctest.Values) {
+			out := e.Plan(t, i.Clone(), config)
+			if len(out.Errors) > 0 || out.Action != acctest.ActionUpdate {
+				return // Another argument excludes this one, or forces a new object.
+			}
+			for _, name := range out.Unknown(t) {
+				if name == argument || strings.HasPrefix(name, argument+".") {
+					continue
 				}
-				for _, name := range out.Unknown(t) {
-					if name == argument || strings.HasPrefix(name, argument+".") {
-						continue
-					}
-					if unknownResults[r.Type][name] == "" {
-						t.Errorf("%s: %s becomes unknown. Keep it known, or add the reason to unknownResults", what, name)
-					}
-					mu.Lock()
-					if seen[r.Type] == nil {
-						seen[r.Type] = map[string]bool{}
-					}
-					seen[r.Type][name] = true
-					mu.Unlock()
+				if seen[name] = true; unknownResults[r.Type][name] == "" {
+					t.Errorf("%s: %s becomes unknown. Keep it known, or add the reason to unknownResults", what, name)
 				}
-			}
-			see("an update", "none", changed)
-			for _, argument := range acctest.NewProcess(t, e, nil).Arguments(r.Type) {
-				see("an unknown "+argument, argument, with(created, argument, tftypes.UnknownValue))
-			}
-			for _, change := range situations[r.Type] {
-				see("a change elsewhere", "none", change(t, e, i, created))
-			}
-		})
-	})
-	for typeName, rows := range unknownResults {
-		for name := range rows {
-			if !seen[typeName][name] {
-				t.Errorf("%s: no update makes %s unknown, if -run left none out", typeName, name)
 			}
 		}
-	}
+		see("an update", "none", changed)
+		for _, argument := range acctest.NewProcess(t, e, nil).Arguments(r.Type) {
+			see("an unknown "+argument, argument, with(created, argument, tftypes.UnknownValue))
+		}
+		for _, change := range situations[r.Type] {
+			see("a change elsewhere", "none", change(t, e, i, created))
+		}
+		for name := range unknownResults[r.Type] {
+			if !seen[name] {
+				t.Errorf("no update makes %s unknown", name)
+			}
+		}
+	})
 }
