@@ -7,19 +7,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
-	actionschema "github.com/hashicorp/terraform-plugin-framework/action/schema"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/provider"
 )
 
@@ -187,8 +187,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The provider answers for unchanged objects without the framework, and knows only defaults of booleans.
-func TestDefaults_areThoseOfBooleans(t *testing.T) {
+// The provider answers for unchanged objects without the framework, so it has to know each default.
+func TestDefaults_areAllKnown(t *testing.T) {
 	t.Parallel()
 	for _, construct := range provider.New("test")().Resources(t.Context()) {
 		var meta resource.MetadataResponse
@@ -196,36 +196,10 @@ func TestDefaults_areThoseOfBooleans(t *testing.T) {
 		r := construct()
 		r.Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "agentyard"}, &meta)
 		r.Schema(t.Context(), resource.SchemaRequest{}, &resp)
+		known := crud.Defaults(t.Context(), resp.Schema)
 		for name, attribute := range resp.Schema.Attributes {
-			isSet := false
-			switch a := attribute.(type) {
-			case schema.BoolAttribute, schema.DynamicAttribute:
-			case actionschema.StringAttribute, actionschema.BoolAttribute, actionschema.ListNestedAttribute, actionschema.SingleNestedAttribute:
-				// The arguments of an operation cannot have a default.
-			case schema.StringAttribute:
-				isSet = a.Default != nil
-			case schema.Int64Attribute:
-				isSet = a.Default != nil
-			case schema.Float64Attribute:
-				isSet = a.Default != nil
-			case schema.ListAttribute:
-				isSet = a.Default != nil
-			case schema.SetAttribute:
-				isSet = a.Default != nil
-			case schema.MapAttribute:
-				isSet = a.Default != nil
-			case schema.ListNestedAttribute:
-				isSet = a.Default != nil
-			case schema.SetNestedAttribute:
-				isSet = a.Default != nil
-			case schema.MapNestedAttribute:
-				isSet = a.Default != nil
-			case schema.SingleNestedAttribute:
-				isSet = a.Default != nil
-			default:
-				t.Errorf("%s.%s: whether a %T has a default is not known here", meta.TypeName, name, attribute)
-			}
-			if isSet {
+			field := reflect.ValueOf(attribute).FieldByName("Default") // The arguments of an operation have none.
+			if _, isKnown := known[name]; field.IsValid() && !field.IsNil() && !isKnown {
 				t.Errorf("%s.%s has a default, which crud.Defaults has to know first", meta.TypeName, name)
 			}
 		}
