@@ -145,33 +145,6 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func TestUpdateEnvironmentRequest(t *testing.T) {
-	t.Parallel()
-	text, empty, blank := "x", "", "x\n"
-	script, untrimmed, none := &text, &blank, (*string)(nil)
-	repositories := []Repository{{URL: "u", Script: "s"}}
-	for want, body := range map[string]UpdateRequest{
-		`{}`:                    {},
-		`{"name":"x"}`:          {Name: &text},
-		`{"name":""}`:           {Name: &empty},
-		`{"setupScript":"x"}`:   {SetupScript: &script},
-		`{"setupScript":"x\n"}`: {SetupScript: &untrimmed},
-		`{"repositories":[{"url":"u.git/","script":"s "}]}`: {Repositories: []Repository{{URL: "u.git/", Script: "s "}}},
-		`{"setupScript":null}`:                              {SetupScript: &none},
-		`{"sourceId":"x"}`:                                  {SourceID: &text},
-		`{"sourceId":""}`:                                   {SourceID: &empty},
-		`{"repositories":[]}`:                               {Repositories: []Repository{}},
-		`{"repositories":[{"url":"u","script":"s"}]}`:       {Repositories: repositories},
-		`{"name":"x","repositories":[{"url":"u","script":"s"}],"setupScript":null,"sourceId":"x"}`: {Name: &text, Repositories: repositories, SourceID: &text, SetupScript: &none},
-	} {
-		c, rec, _ := area.ServeShort(t, clienttest.Responses(map[string]string{"PATCH /env_1": "204 ", "GET ": listed()}))
-		_, err := c.Update(t.Context(), "env_1", "", body)
-		if got := strings.Join(rec.Bodies, ""); err != nil || got != strings.TrimSuffix(want, "{}") {
-			t.Errorf("%s: sent %s, %v", want, got, err)
-		}
-	}
-}
-
 // The response names the build that the request started, or none.
 func TestEnvironments_theBuildOfAChange(t *testing.T) {
 	t.Parallel()
