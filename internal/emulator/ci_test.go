@@ -328,7 +328,7 @@ func TestCIMerge(t *testing.T) {
 	v.merge("acme/api", custom)
 	same(t, "after the deletion", v.workflows(), "acme/web "+reviewFile)
 	for _, again := range []string{custom, ".github/workflows/none.yml"} {
-		fails(t, v.MergeWorkflow("acme/api", again), "no open pull request")
+		check.Fails(t, v.MergeWorkflow("acme/api", again), "no open pull request")
 	}
 }
 
@@ -433,7 +433,7 @@ func TestConnectRepositoryRefuses(t *testing.T) {
 		{emulator.Repository{URL: "https://code.example/acme/new", UserPermission: "king"}, `"king" is not admin, write, or read`},
 		{emulator.Repository{URL: "https://other.example/Acme/API"}, "repository https://code.example/acme/api is already connected"},
 	} {
-		fails(t, v.ConnectRepository(c.given), c.want)
+		check.Fails(t, v.ConnectRepository(c.given), c.want)
 	}
 }
 
@@ -446,7 +446,7 @@ func TestRepositoryAddresses(t *testing.T) {
 	} {
 		check.Must(t, v.ConnectRepository(emulator.Repository{URL: "https://Code.example/acme/new"}))
 		check.Must(t, v.DisconnectRepository(address))
-		fails(t, v.DisconnectRepository(address), "is not connected")
+		check.Fails(t, v.DisconnectRepository(address), "is not connected")
 	}
-	fails(t, v.DisconnectRepository("https://other.example/acme/api"), "is not connected")
+	check.Fails(t, v.DisconnectRepository("https://other.example/acme/api"), "is not connected")
 }

@@ -305,7 +305,7 @@ func TestBreak(t *testing.T) {
 	id := v.computer(object{"name": "a"})["id"].(string)
 	byom := v.computer(object{"name": "byom", "provider": "byom"})["id"].(string)
 	for _, wrong := range []string{id, byom, "unknown"} { // The first one is still being set up.
-		fails(t, v.Break(wrong), "")
+		check.Fails(t, v.Break(wrong), "")
 	}
 	v.clock.Advance(time.Minute)
 	check.Must(t, v.Break(id))

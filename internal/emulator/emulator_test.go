@@ -337,7 +337,7 @@ func TestCloseEndsRequestsUnderWay(t *testing.T) {
 	}()
 	<-arrived
 	check.Must(t, v.Close())
-	fails(t, <-ended, "")
+	check.Fails(t, <-ended, "")
 }
 
 // decode reads a body that is not an object.
@@ -366,12 +366,6 @@ func fields(t *testing.T, what any, got, want object) {
 		some[name] = got[name]
 	}
 	same(t, what, some, want)
-}
-
-// fails expects an error whose text contains a text.
-func fails(t *testing.T, err error, texts ...string) {
-	t.Helper()
-	check.Fails(t, err, texts...)
 }
 
 // Where the service promises no order, answers differ in it.

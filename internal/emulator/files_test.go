@@ -339,7 +339,7 @@ func TestExportWikiRefuses(t *testing.T) {
 		v.call(400, "POST", "/_emulator/wiki-export", wrong)
 	}
 	_, err = emulator.Start(t.Context(), emulator.Options{WikiExport: emulator.WikiExport{Form: "tar"}})
-	fails(t, err, "not link, archive, or redirect")
+	check.Fails(t, err, "not link, archive, or redirect")
 }
 
 func TestUploadWikiVideo(t *testing.T) {

@@ -209,7 +209,7 @@ func TestInvitations(t *testing.T) {
 		"not valid":      v.Invite("nobody", ""),
 		"not user":       v.Invite("x@people.example", "king"),
 	} {
-		fails(t, err, want)
+		check.Fails(t, err, want)
 	}
 	if got, _ := v.memberEmails(100); got != "manager@agentyard.example" {
 		t.Errorf("members: %s", got)
@@ -442,7 +442,7 @@ func TestChangeEnterpriseControls(t *testing.T) {
 		`"a" is not`:    v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("{")}, ""),
 		"no member has": v.ChangeEnterpriseControls(map[string]json.RawMessage{"a": json.RawMessage("1")}, "ada@people.example"),
 	} {
-		fails(t, err, text)
+		check.Fails(t, err, text)
 	}
 	same(t, "the latest revision is", latest()["revision"], 5.0)
 }

@@ -88,7 +88,7 @@ func TestSeed_fillsOnlyAnEmptyOrganization(t *testing.T) {
 		v.t.Helper()
 		check.Must(v.t, v.Close())
 		_, err := emulator.Start(v.t.Context(), emulator.Options{Seed: seed, DataFile: v.file, Clock: v.clock})
-		fails(v.t, err, "organization.json was not loaded, because the organization in "+v.file+" is not empty; use a new data file or no seed")
+		check.Fails(v.t, err, "organization.json was not loaded, because the organization in "+v.file+" is not empty; use a new data file or no seed")
 	}
 
 	v := start(t, emulator.Options{DataFile: dataFile(t)})
@@ -145,11 +145,11 @@ func TestReadSeed_refuses(t *testing.T) {
 			if err == nil {
 				_, err = emulator.Start(t.Context(), emulator.Options{Seed: seed})
 			}
-			fails(t, err, "organization.json:", tc.want)
+			check.Fails(t, err, "organization.json:", tc.want)
 		})
 	}
 	_, err := emulator.ReadSeed(filepath.Join(t.TempDir(), "none.json"))
-	fails(t, err, "none.json")
+	check.Fails(t, err, "none.json")
 }
 
 const pageSize = 4096
@@ -183,7 +183,7 @@ func TestDataFileDamaged(t *testing.T) {
 		check.Must(t, os.WriteFile(file, data, 0o600))
 		err := startFrom(t, file)
 		if err != nil {
-			fails(t, err, file, "damaged", "restore a copy of it, or use another file")
+			check.Fails(t, err, file, "damaged", "restore a copy of it, or use another file")
 		}
 		return err
 	}
@@ -216,12 +216,12 @@ func TestDataFileOfSomebodyElse(t *testing.T) {
 		return b.Put([]byte("key"), []byte("{}"))
 	}))
 	check.Must(t, db.Close())
-	fails(t, startFrom(t, file), file, "without an emulator's data", "use another file")
+	check.Fails(t, startFrom(t, file), file, "without an emulator's data", "use another file")
 
 	directory := t.TempDir()
-	fails(t, startFrom(t, directory), directory, "is a directory")
+	check.Fails(t, startFrom(t, directory), directory, "is a directory")
 	inside := filepath.Join(directory, "no", "data.db")
-	fails(t, startFrom(t, inside), inside, "no such file or directory")
+	check.Fails(t, startFrom(t, inside), inside, "no such file or directory")
 	if left, err := filepath.Glob(directory + "*.objects"); err != nil || left != nil {
 		t.Errorf("left behind: %v %v", left, err)
 	}
@@ -230,5 +230,5 @@ func TestDataFileOfSomebodyElse(t *testing.T) {
 func TestDataFileInUse(t *testing.T) {
 	t.Parallel()
 	file := start(t, emulator.Options{DataFile: dataFile(t)}).file
-	fails(t, startFrom(t, file), file, "another emulator is using it; stop that one, or use another file")
+	check.Fails(t, startFrom(t, file), file, "another emulator is using it; stop that one, or use another file")
 }

@@ -159,10 +159,10 @@ func TestMessagesThatWait(t *testing.T) {
 func TestChangeDuringATurn(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]emulator.SessionChange{
-		"idle 2":    {ParentSessionID: ptr(uuidA)},
-		"idle 1":    {Status: ptr("idle")},
-		"running 1": {Title: ptr("x")},
-		"running 7": {MessageCount: ptr(int64(7))},
+		"idle 2":    {ParentSessionID: new(uuidA)},
+		"idle 1":    {Status: new("idle")},
+		"running 1": {Title: new("x")},
+		"running 7": {MessageCount: new(int64(7))},
 	} {
 		v, computerID := startSessionsWith(t, emulator.Options{AgentPhase: time.Second})
 		id := v.session(object{"computerId": computerID})
@@ -238,7 +238,7 @@ func TestSessionChildren(t *testing.T) {
 	children := sessions + "/" + parent + "/children"
 	same(t, "none", v.call(200, "GET", children, nil).object(t), object{"sessions": []any{}})
 	child := v.call(http.StatusCreated, "POST", sessions, object{"computerId": computerID}).object(t)["sessionId"].(string)
-	v.change(child, emulator.SessionChange{ParentSessionID: ptr(strings.ToUpper(parent)), Artifacts: []emulator.SessionArtifact{{ID: "a", Kind: "issue"}}})
+	v.change(child, emulator.SessionChange{ParentSessionID: new(strings.ToUpper(parent)), Artifacts: []emulator.SessionArtifact{{ID: "a", Kind: "issue"}}})
 	v.change(other, emulator.SessionChange{ParentSessionID: &child})
 	same(t, "too early", len(v.call(200, "GET", children, nil).object(t)["sessions"].([]any)), 0)
 	v.clock.Advance(5 * time.Second)

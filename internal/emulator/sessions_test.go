@@ -146,10 +146,10 @@ func TestListingOfSessionsLags(t *testing.T) {
 		same(t, "listed", shown(v.sessionPage(v.BootstrapKey(), "")[0].(object)), listed)
 	}
 	expect("idle <nil> 0 -5000", "idle <nil> 0 -5000")
-	v.change(id, emulator.SessionChange{Status: ptr("running"), Title: ptr("Fix it"), MessageCount: ptr(int64(2))})
+	v.change(id, emulator.SessionChange{Status: new("running"), Title: new("Fix it"), MessageCount: new(int64(2))})
 	expect("running Fix it 2 0", "idle <nil> 0 -5000")
 	v.clock.Advance(3 * time.Second)
-	v.change(id, emulator.SessionChange{MessageCount: ptr(int64(4))})
+	v.change(id, emulator.SessionChange{MessageCount: new(int64(4))})
 	expect("running Fix it 4 3000", "idle <nil> 0 -5000")
 	v.clock.Advance(2 * time.Second)
 	expect("running Fix it 4 3000", "running Fix it 2 0")
@@ -162,7 +162,7 @@ func TestListingOfSessionsLags(t *testing.T) {
 	v.clock.Advance(2 * time.Second)
 	expect("idle Fix it 4 5000", "idle Fix it 4 5000")
 	// What changes nothing is no news.
-	v.change(id, emulator.SessionChange{Status: ptr("idle")})
+	v.change(id, emulator.SessionChange{Status: new("idle")})
 	expect("idle Fix it 4 5000", "idle Fix it 4 5000")
 }
 
@@ -234,8 +234,6 @@ func sessionIDs(list []any) string {
 	}
 	return strings.Join(ids, " ")
 }
-
-func ptr[T any](value T) *T { return &value }
 
 // change plays the agent.
 func (v *env) change(id string, c emulator.SessionChange) {

@@ -63,7 +63,7 @@ func failures(v *env) {
 	)
 	v.call(503, "GET", computers, nil)
 	_, err := v.try(v.BootstrapKey(), "GET", members, nil)
-	fails(v.t, err, "EOF")
+	check.Fails(v.t, err, "EOF")
 	v.call(404, "GET", "/api/v0/nothing", nil)
 	v.AllowSessions(false)
 	check.Must(v.t, v.SetSourceProvider("provider-b", false))
