@@ -83,8 +83,7 @@ func mustSend(t *testing.T, e *acctest.Env, config acctest.Values) []string {
 // The action sends one message and nothing else.
 func TestSessionMessage(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	s := makeTalk(e, newComputer(e, "dev"), nil)
+	e, s := newTalk(t)
 	e.Journal().Reset()
 	progress := mustSend(t, e, message(s.ID, "Fix the ä"))
 	if got := e.Journal().Count("sendSessionMessage"); got != 1 || e.Journal().Count("listSessionMessages")+e.Journal().Count("getSession") > 0 {
@@ -106,8 +105,7 @@ func TestSessionMessage_youngSession(t *testing.T) {
 // An attachment is sent as text or in Base64, depending on its content.
 func TestSessionMessage_attachments(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	s := makeTalk(e, newComputer(e, "dev"), nil)
+	e, s := newTalk(t)
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		at := filepath.Join(dir, name)
@@ -189,8 +187,7 @@ func TestSessionMessage_lost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.New(t)
-			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e, s := newTalk(t)
 			e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: tc.kind})
 			p := acctest.NewProcess(t, e, nil)
 			for range tc.others {
@@ -226,8 +223,7 @@ func TestSessionMessage_anotherRunsIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.New(t)
-			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e, s := newTalk(t)
 			e.Faults().Add(emulator.Fault{Operation: "sendSessionMessage", Kind: emulator.FaultDropBeforeCommit})
 			check.Must(t, e.AddMessage(s.ID, emulator.SessionMessage{Role: "user", Content: []json.RawMessage{json.RawMessage(text("Fix it"))}}))
 			out := run(acctest.NewProcess(t, e, nil), message(s.ID, "Fix it"))
@@ -266,8 +262,7 @@ func mustInterrupt(t *testing.T, e *acctest.Env, id string) string {
 // The action can be repeated, and sends a single request, so that nothing delays the interrupt.
 func TestSessionInterrupt(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	s := makeTalk(e, newComputer(e, "dev"), nil)
+	e, s := newTalk(t)
 	for _, status := range []string{"running", "pending", "idle"} {
 		changed(t, e, s.ID, emulator.SessionChange{Status: new(status)})
 		e.Journal().Reset()
@@ -282,8 +277,7 @@ func TestSessionInterrupt(t *testing.T) {
 func TestSessionInterrupt_notStoppedYet(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"running", "winding-down"} {
-		e := acctest.New(t)
-		s := makeTalk(e, newComputer(e, "dev"), nil)
+		e, s := newTalk(t)
 		e.Faults().Add(emulator.Fault{Operation: "interruptSession", Kind: emulator.FaultOtherResponse, Body: `{"status":"` + status + `","new":1}`})
 		if got, want := mustInterrupt(t, e, s.ID), "Session "+s.ID+" is "+status+": the service accepted the interruption, but the agent has not stopped yet"; !strings.HasPrefix(got, want) {
 			t.Errorf("told %q, want %q", got, want)
@@ -300,8 +294,7 @@ func TestSessionInterrupt_youngSession(t *testing.T) {
 
 func TestSessionInterrupt_errors(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	s := makeTalk(e, newComputer(e, "dev"), nil)
+	e, s := newTalk(t)
 	isRunning(t, e, s.ID)
 	invoke := func(settings acctest.Values, id string) acctest.Outcome {
 		_, out := acctest.NewProcess(t, e, settings).Invoke(interruptType, acctest.Values{"session_id": id})

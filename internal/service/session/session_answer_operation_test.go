@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -23,9 +21,7 @@ func sendTo(e *acctest.Env, session, text string) string {
 // stored returns a value of the state, such as "true".
 func stored(t *testing.T, i *acctest.Instance, name string) string {
 	t.Helper()
-	var all map[string]tftypes.Value
-	check.Must(t, i.State.As(&all))
-	return fmt.Sprint(plain(t, all[name]))
+	return fmt.Sprint(acctest.Plain(t, i.State).(map[string]any)[name])
 }
 
 func interrupt(e *acctest.Env, session string) {
@@ -61,8 +57,7 @@ func TestSessionAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.New(t, func(o *emulator.Options) { o.MaxPageSize = 20 })
-			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e, s := newTalk(t, func(o *emulator.Options) { o.MaxPageSize = 20 })
 			ids := make([]string, len(tc.said))
 			for i, m := range tc.said {
 				script(t, e, s.ID, m.answer)
@@ -108,13 +103,11 @@ func TestSessionAnswer(t *testing.T) {
 func TestSessionAnswer_ofAnOldMessage(t *testing.T) {
 	t.Parallel()
 	for age, atMost := range map[time.Duration]time.Duration{time.Hour: time.Second, 10 * time.Second: time.Minute} {
-		e := acctest.New(t)
-		s := makeTalk(e, newComputer(e, "dev"), nil)
+		e, s := newTalk(t)
 		id := sendTo(e, s.ID, "a")
 		e.Clock.Advance(age)
 		begin := e.Clock.Now()
-		i := e.NewInstance(t, answerType)
-		e.MustApply(t, i, answerTo(s.ID, id))
+		_, i := e.Created(t, answerType, answerTo(s.ID, id))
 		if took := e.Clock.Now().Sub(begin); i.Attribute("text") != "a" || took > atMost || age < time.Minute && took < 15*time.Second {
 			t.Errorf("after %s: %q after %s", age, i.Attribute("text"), took)
 		}
@@ -124,19 +117,16 @@ func TestSessionAnswer_ofAnOldMessage(t *testing.T) {
 // All fields are those of the last message. An answer without text has null.
 func TestSessionAnswer_everyField(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	s := makeTalk(e, newComputer(e, "dev"), nil)
+	e, s := newTalk(t)
 	for _, block := range []string{text("Done."), `{"source":{"data":"aaaa","mediaType":"image/png","type":"base64"},"type":"image"}`} {
 		say(t, e, s.ID, "user", text("Draw"))
 		e.Clock.Advance(time.Second)
 		say(t, e, s.ID, "assistant", block)
 		e.Clock.Advance(time.Minute)
 		answer, message := saidIn(e, s.ID, "assistant")[0], saidIn(e, s.ID, "user")[0]
-		p := acctest.NewProcess(t, e, nil)
-		i := p.NewInstance(answerType)
-		p.Apply(i, answerTo(s.ID, message.ID)).MustSucceed(t)
+		_, i := e.Created(t, answerType, answerTo(s.ID, message.ID))
 		said, _ := answer.Content[0]["text"].(string)
-		if i.ID() != answer.ID || i.Attribute("text") != said || stored(t, i, "is_error") != "false" || !sameJSON(t, i.Attribute("content_json"), "["+block+"]") {
+		if i.ID() != answer.ID || i.Attribute("text") != said || stored(t, i, "is_error") != "false" || i.Attribute("content_json") != "["+block+"]" {
 			t.Errorf("%s is not %v", i.State, answer)
 		}
 		if at, err := time.Parse(time.RFC3339, i.Attribute("answered_at")); err != nil || e.Clock.Now().Sub(at) > 5*time.Minute {
@@ -152,17 +142,14 @@ func TestSessionAnswer_textDuringTheWork(t *testing.T) {
 	for _, hidden := range []string{"", "42", "92"} {
 		t.Run(hidden, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.New(t)
-			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e, s := newTalk(t)
 			script(t, e, s.ID, emulator.SessionAnswer{Text: "Done", After: 30 * time.Second})
 			id := sendTo(e, s.ID, "Fix it")
 			say(t, e, s.ID, "assistant", text("Looking"))
 			if hidden != "" {
 				e.Faults().Add(emulator.Fault{Operation: "getSession", Kind: emulator.FaultRateLimited, RetryAfter: hidden, After: 1, Times: 1})
 			}
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(answerType)
-			p.Apply(i, answerTo(s.ID, id)).MustSucceed(t)
+			_, i := e.Created(t, answerType, answerTo(s.ID, id))
 			check.Is(t, "the text", i.Attribute("text"), "Done")
 		})
 	}
@@ -189,8 +176,7 @@ func TestSessionAnswer_errors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.New(t)
-			s := makeTalk(e, newComputer(e, "dev"), nil)
+			e, s := newTalk(t)
 			script(t, e, s.ID, emulator.SessionAnswer{After: time.Hour, ToolUses: 9})
 			id := sendTo(e, s.ID, "Fix it")
 			if tc.prepare != nil {

@@ -40,6 +40,13 @@ func makeTalk(e *acctest.Env, computer string, settings map[string]any) talk {
 	return made
 }
 
+// newTalk starts an emulator with a session on a computer.
+func newTalk(t *testing.T, options ...acctest.Option) (*acctest.Env, talk) {
+	t.Helper()
+	e := acctest.New(t, options...)
+	return e, makeTalk(e, newComputer(e, "dev"), nil)
+}
+
 // atMillis returns a time that the service returns in milliseconds.
 func atMillis(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339Nano) }
 
@@ -182,7 +189,7 @@ func say(t *testing.T, e *acctest.Env, id, role, block string) {
 	check.Must(t, e.AddMessage(id, emulator.SessionMessage{Role: role, Content: []json.RawMessage{json.RawMessage(block)}, IsError: role == "tool"}))
 }
 
-func text(s string) string { return fmt.Sprintf(`{"type":"text","text":%q}`, s) }
+func text(s string) string { return fmt.Sprintf(`{"text":%q,"type":"text"}`, s) }
 
 // rowsOf returns the rows of a list that a data source reads.
 func rowsOf(t *testing.T, e *acctest.Env, typeName, list string, config acctest.Values) []map[string]any {
@@ -206,8 +213,7 @@ func mustRead(t *testing.T, e *acctest.Env, config acctest.Values, want ...strin
 // The list is complete although the service has pages of two messages, and lists new ones late.
 func TestSessionMessages(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	s := makeTalk(e, newComputer(e, "dev"), nil)
+	e, s := newTalk(t)
 	config := func(more acctest.Values) acctest.Values {
 		all := acctest.Values{"session_id": s.ID}
 		maps.Copy(all, more)
@@ -281,8 +287,7 @@ func TestSessionMessages_errors(t *testing.T) {
 	e := acctest.New(t)
 	for at, more := range map[string]acctest.Values{"max_results": {"max_results": 0}, "roles[…]": {"roles": []any{"robot"}}, "roles": {"roles": []any{}}} {
 		more["session_id"] = "s1"
-		_, out := acctest.NewProcess(t, e, nil).ReadData(messagesType, more)
-		out.MustFail(t, at)
+		e.MustNotRead(t, nil, messagesType, more, at)
 	}
 }
 

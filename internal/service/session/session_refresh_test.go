@@ -42,7 +42,7 @@ func TestSession_drift(t *testing.T) {
 			mustPlan(t, e, configured, withSettings(one, tc.configured), "update")
 			mustSettings(t, configured, tc.told)
 			e.MustApply(t, configured, withSettings(one, tc.configured))
-			mustHaveSent(t, &bodies, `PATCH {"sessionSettings":`+tc.sent+`}`)
+			check.Is(t, "sent", bodies.Take(), []string{`PATCH {"sessionSettings":` + tc.sent + `}`})
 			mustPlan(t, e, configured, withSettings(one, tc.configured), "none")
 		})
 	}
@@ -177,9 +177,7 @@ func TestSession_updatedBeforeItIsVisible(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = 50*time.Second, 50*time.Second })
 	computer := newComputer(e, "dev")
-	p := acctest.NewProcess(t, e, nil)
-	i := p.NewInstance(sessionType)
-	p.Apply(i, withSettings(computer, map[string]any{"model": "model-light"})).MustSucceed(t)
+	_, i := e.Created(t, sessionType, withSettings(computer, map[string]any{"model": "model-light"}))
 	id, after := i.ID(), withSettings(computer, map[string]any{"model": "model-standard"})
 	out := acctest.NewProcess(t, e, nil).Apply(i, after)
 	out.MustFail(t, "", "Cannot update session", "updateSession", "If the session was just created, try again in a few minutes.")
@@ -206,9 +204,7 @@ func TestSession_destroyedBeforeItIsVisible(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t, func(o *emulator.Options) { o.SessionDelay, o.SessionListDelay = tc.delay, tc.delay+4*time.Second })
 			computer := newComputer(e, "dev")
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(sessionType)
-			p.Apply(i, valuesOf(computer, nil)).MustSucceed(t)
+			_, i := e.Created(t, sessionType, valuesOf(computer, nil))
 			out := e.Apply(t, i, nil)
 			if len(out.Errors)+len(out.Warnings) > 0 || !i.State.IsNull() {
 				t.Errorf("%s: the state holds %s", out, i.State)
@@ -300,7 +296,7 @@ func TestSession_adoption(t *testing.T) {
 		return config
 	}
 	e.MustApply(t, i, with(nil)).MustDo(t, acctest.ActionUpdate)
-	mustHaveSent(t, &bodies, `PATCH {"sessionSettings":{"model":"model-light"}}`)
+	check.Is(t, "sent", bodies.Take(), []string{`PATCH {"sessionSettings":{"model":"model-light"}}`})
 	mustPlan(t, e, i, with(acctest.Values{"cwd": "/other"}), acctest.ActionReplace)
 	mustPlan(t, e, i, with(acctest.Values{"system_prompt": "Be thorough."}), acctest.ActionReplace)
 }
