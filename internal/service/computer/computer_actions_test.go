@@ -28,8 +28,7 @@ func mustInvoke(t *testing.T, e *acctest.Env, action string, config acctest.Valu
 
 func TestComputerRestart_reportsWhetherItRestarted(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	on := acctest.Values{"computer_id": c.ID}
 	check.Says(t, mustInvoke(t, e, "restart", on), "was already running and was not restarted")
 	check.Must(t, e.Sleep(c.ID))
@@ -51,8 +50,7 @@ func TestComputerRefresh_countsWhatItRenewed(t *testing.T) {
 
 func TestComputerActivity_keepsAwake(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	e.Clock.Advance(25 * time.Minute)
 	check.Says(t, mustInvoke(t, e, "activity", acctest.Values{"computer_id": c.ID}), " at 2026-03-01T12:26:00Z")
 	e.Clock.Advance(25 * time.Minute)

@@ -67,8 +67,7 @@ const metricsType = "agentyard_computer_metrics"
 
 func TestComputerMetrics(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	samples := func(start any) []any {
 		return e.MustRead(t, nil, metricsType, acctest.Values{"computer_id": c.ID, "start": start})["samples"].([]any)
 	}

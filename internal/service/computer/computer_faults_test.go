@@ -130,9 +130,7 @@ func TestComputer_costsATestLessThanASecond(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t, func(opts *emulator.Options) { opts.Provisioning.Step, opts.MaxPageSize = time.Millisecond, 100 })
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(name)
-			p.Apply(i, config).MustSucceed(t)
+			p, i := e.Created(t, name, config)
 			for _, c := range computers(e) {
 				check.Is(t, "the status of "+c.Name, c.Status, "active")
 			}

@@ -33,8 +33,7 @@ func TestComputerFileUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := acctest.New(t)
-			c := makeComputer(e, map[string]any{"name": "a"})
+			e, c := withComputer(t)
 			arguments := acctest.Values{"computer_id": c.ID, "file_name": tc.file}
 			maps.Copy(arguments, tc.arguments)
 			e.Journal().Reset()
@@ -85,8 +84,7 @@ func TestComputerFileUpload_validation(t *testing.T) {
 
 func TestComputerFileUpload_errors(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	e.PutFile(c.ID, "taken.txt", "theirs")
 	down := makeComputer(e, map[string]any{"name": "down"})
 	check.Must(t, e.UnavailableDaemon(down.ID))
@@ -113,8 +111,7 @@ func TestComputerFileUpload_faults(t *testing.T) {
 		{Operation: "completeFileUpload", Kind: emulator.FaultDropBeforeCommit, Times: -1},
 		{Operation: "completeFileUpload", Kind: emulator.FaultStatusAfterCommit, Status: http.StatusServiceUnavailable},
 	} {
-		e := acctest.New(t)
-		c := makeComputer(e, map[string]any{"name": "a"})
+		e, c := withComputer(t)
 		arguments := acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "hello"}
 		e.Faults().Add(fault)
 		_, out := acctest.NewProcess(t, e, acctest.Values{"max_retries": 2}).Invoke("agentyard_computer_file_upload", arguments)
@@ -132,8 +129,7 @@ func TestComputerFileUpload_faults(t *testing.T) {
 
 func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	arguments := acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "hello"}
 	e.Faults().Add(
 		emulator.Fault{Operation: "completeFileUpload", Kind: emulator.FaultDropAfterCommit},
@@ -147,8 +143,7 @@ func TestComputerFileUpload_whenNobodyCanTell(t *testing.T) {
 
 func TestComputerFileUpload_endsInTime(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	e.Faults().Add(emulator.Fault{Operation: "createFileUpload", Kind: emulator.FaultDelayAfterCommit, Delay: time.Second, Times: -1})
 	_, out := invoke(t, e, "file_upload", acctest.Values{"computer_id": c.ID, "file_name": "a.txt", "content": "x", "timeouts": map[string]any{"invoke": "10ms"}})
 	check.Says(t, out.Text(), "Timed out uploading the file", `"a.txt"`, c.ID, "did not finish within 10ms", "may be in the workspace", "raise the timeout in the timeouts block")
@@ -209,8 +204,7 @@ resource "agentyard_computer_file_upload" "x" {
 // Another spelling of the same path, of the same bytes, or of the computer's ID uploads nothing.
 func TestComputerFileUpload_sameInAnotherForm(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	folder := t.TempDir()
 	source := filepath.Join(folder, "task.txt")
 	check.Must(t, os.WriteFile(source, []byte("x"), 0o600))
@@ -224,8 +218,7 @@ func TestComputerFileUpload_sameInAnotherForm(t *testing.T) {
 			maps.Copy(all, more)
 			return all
 		}
-		i := e.NewInstance(t, "agentyard_computer_file_upload")
-		e.MustApply(t, i, config(tc.from))
+		_, i := e.Created(t, "agentyard_computer_file_upload", config(tc.from))
 		e.Journal().Reset()
 		if e.Apply(t, i, config(tc.to)).MustDo(t, acctest.ActionUpdate); len(e.Journal().Entries()) > 0 {
 			t.Errorf("%s: %d requests", name, len(e.Journal().Entries()))
@@ -237,8 +230,7 @@ func TestComputerFileUpload_sameInAnotherForm(t *testing.T) {
 // The value of content_wo may be null in a run that uploads nothing, so its version says that it is the source.
 func TestComputerFileUpload_withoutContent(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	for _, tc := range []struct {
 		more acctest.Values
 		want string
@@ -257,8 +249,7 @@ func TestComputerFileUpload_withoutContent(t *testing.T) {
 
 func TestComputerFileDownload(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	e.PutFile(c.ID, "a%20b.txt", "hello")
 	opened, out := acctest.NewProcess(t, e, nil).Open("agentyard_computer_file_download", acctest.Values{"computer_id": c.ID, "file_name": "a b.txt", "content_type": "text/x-note", "session_id": "s1"})
 	out.MustSucceed(t)
@@ -278,8 +269,7 @@ func TestComputerFileDownload_invalid(t *testing.T) {
 // Ephemeral resources are opened in plans, and what the apply makes does not exist yet. An error would stop even a destroy.
 func TestComputerFileDownload_withoutAFile(t *testing.T) {
 	t.Parallel()
-	e := acctest.New(t)
-	c := makeComputer(e, map[string]any{"name": "a"})
+	e, c := withComputer(t)
 	asleep := makeComputer(e, map[string]any{"name": "b"})
 	check.Must(t, e.UnavailableDaemon(asleep.ID))
 	for computer, want := range map[string]string{c.ID: "404", nobody: "404", asleep.ID: "424"} {

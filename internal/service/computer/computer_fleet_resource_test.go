@@ -64,8 +64,7 @@ func TestComputers_refusedByTheService(t *testing.T) {
 	e.Apply(t, e.NewInstance(t, fleetType), acctest.Values{"name_prefix": "web", "quantity": 1}).MustFail(t, "", "bulkCreateComputers", "returned 400")
 	byom := acctest.Values{"name": "own", "provider_type": "byom", "repos": []any{"https://git.example/a"}}
 	e.Apply(t, e.NewInstance(t, computerType), byom).MustFail(t, "provider_type", "createComputer", "returned 400", "repos")
-	_, out := acctest.NewProcess(t, e, nil).ReadData(computerType, acctest.Values{"name": strings.Repeat("n", 64)})
-	out.MustFail(t, "name", "Computer not found")
+	e.MustNotRead(t, nil, computerType, acctest.Values{"name": strings.Repeat("n", 64)}, "name", "Computer not found")
 }
 
 // mustBeSilent fails the test if any request was sent.

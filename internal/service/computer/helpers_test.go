@@ -78,3 +78,10 @@ func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
 	t.Helper()
 	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
 }
+
+// withComputer starts an emulator with an active computer.
+func withComputer(t *testing.T) (*acctest.Env, computerJSON) {
+	t.Helper()
+	e := acctest.New(t)
+	return e, makeComputer(e, map[string]any{"name": "a"})
+}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
@@ -43,8 +41,7 @@ func TestDefaultEnvironment_provisioned(t *testing.T) {
 			mustDefault(t, e, environmentsReady(e, "base")[0])
 			requests = 0
 		}
-		i := e.NewInstance(t, defaultType)
-		e.Apply(t, i, acctest.Values{}).MustDo(t, acctest.ActionCreate)
+		_, i := e.Created(t, defaultType, acctest.Values{})
 		e.Plan(t, i, acctest.Values{}).MustDo(t, acctest.ActionNone)
 		check.Is(t, "the default", i.Attribute("environment_id"), liveDefault(e))
 		e.WantRequests(t, "provisionDefaultEnvironment", requests)
@@ -156,7 +153,7 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 		config := environmentOf("dev", step.values)
 		e.Apply(t, i, config).MustDo(t, step.action)
 		check.Is(t, fmt.Sprint("what step ", n, " sends"), changesSent(e), step.sent)
-		if isDefault(i) != step.isDefault || (liveDefault(e) == i.ID()) != step.isDefault {
+		if isDefault(t, i) != step.isDefault || (liveDefault(e) == i.ID()) != step.isDefault {
 			t.Errorf("step %d: the default is %s, and the state is %s", n, liveDefault(e), i.State)
 		}
 		e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
@@ -164,11 +161,9 @@ func TestEnvironment_makeOrganizationDefault(t *testing.T) {
 }
 
 // isDefault returns the attribute in the state.
-func isDefault(i *acctest.Instance) (is bool) {
-	var attributes map[string]tftypes.Value
-	_ = i.State.As(&attributes)
-	_ = attributes["is_default"].As(&is)
-	return is
+func isDefault(t *testing.T, i *acctest.Instance) bool {
+	t.Helper()
+	return acctest.Plain(t, i.State).(map[string]any)["is_default"] == true
 }
 
 func TestEnvironment_defaultThatCannotBeSet(t *testing.T) {
@@ -321,7 +316,7 @@ func TestEnvironment_defaultWithoutAScope(t *testing.T) {
 	e := acctest.New(t)
 	config := environmentOf("dev", acctest.Values{"make_organization_default": true})
 	delete(config, "scope")
-	if _, i := e.Created(t, environmentType, config); i.Attribute("scope") != "organization" || !isDefault(i) {
+	if _, i := e.Created(t, environmentType, config); i.Attribute("scope") != "organization" || !isDefault(t, i) {
 		t.Errorf("the state is %s", i.State)
 	}
 }

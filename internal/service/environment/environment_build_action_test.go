@@ -184,8 +184,7 @@ func TestEnvironmentBuild_lostWhileAnotherRuns(t *testing.T) {
 		id := newEnv(e, nil) // Its first build runs.
 		first := latestOf(e)
 		e.Faults().Add(emulator.Fault{Operation: "createEnvironmentBuild", Kind: emulator.FaultDropBeforeCommit})
-		i := e.NewInstance(t, "agentyard_environment_build")
-		e.Apply(t, i, acctest.Values{"environment_id": id, "wait_for_build": waits}).MustDo(t, acctest.ActionCreate)
+		_, i := e.Created(t, "agentyard_environment_build", acctest.Values{"environment_id": id, "wait_for_build": waits})
 		if got := i.Attribute("build_id"); got == "" || got == first || e.CarriedOut("createEnvironmentBuild") != 1 {
 			t.Errorf("the build is %q, was %s", got, first)
 		}

@@ -82,14 +82,10 @@ func TestEnvironmentDataSource_ofAServiceAccount(t *testing.T) {
 		}
 	}
 	e.WantRequests(t, "listEnvironments", 1)
-	_, out := p.ReadData(environmentType, acctest.Values{"name": "dev"})
-	out.MustFail(t, "name", "No environment named")
-	_, out = p.ReadData(environmentType, acctest.Values{"id": made.ID})
-	out.MustFail(t, "id", "If its owner is a service account, set service_account_id")
-	_, out = p.ReadData(environmentType, acctest.Values{"id": "env_none", "service_account_id": account})
-	out.MustFail(t, "id", "Check the ID. Also check service_account_id.")
-	_, out = p.ReadData(environmentType, acctest.Values{"name": "dev", "service_account_id": "sa_none"})
-	out.MustFail(t, "", "listEnvironments", "sa_none")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "dev"}, "name", "No environment named")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": made.ID}, "id", "If its owner is a service account, set service_account_id")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"id": "env_none", "service_account_id": account}, "id", "Check the ID. Also check service_account_id.")
+	e.MustNotRead(t, nil, environmentType, acctest.Values{"name": "dev", "service_account_id": "sa_none"}, "", "listEnvironments", "sa_none")
 }
 
 func TestEnvironmentsDataSource(t *testing.T) {

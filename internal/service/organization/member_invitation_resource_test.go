@@ -150,8 +150,7 @@ func TestMemberInvitation_changedAddress(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id, _ := join(t, e, emulator.Human{Email: avery})
-	i := e.NewInstance(t, invitationType)
-	e.MustApply(t, i, acctest.Values{"email": avery})
+	_, i := e.Created(t, invitationType, acctest.Values{"email": avery})
 	acctest.NewProcess(t, e, nil).Plan(i, acctest.Values{"email": avery}).MustDo(t, acctest.ActionNone)
 	e.Faults().Add(emulator.Fault{Operation: "listMembers", Kind: emulator.FaultOtherResponse, Times: -1,
 		Body: fmt.Sprintf(`{"users":[{"id":%q,"email":%q,"createdAt":"2026-05-01T12:00:00Z","metadata":{}}],"pagination":{"hasMore":false,"nextCursor":null}}`, id, blake)})
@@ -262,8 +261,7 @@ func TestMemberInvitation_removeOnDestroy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			i := e.NewInstance(t, invitationType)
-			e.MustApply(t, i, removing(strings.ToUpper(avery)))
+			_, i := e.Created(t, invitationType, removing(strings.ToUpper(avery)))
 			if tc.joins {
 				join(t, e, emulator.Human{Email: avery})
 				e.Apply(t, i, removing(avery)).MustDo(t, acctest.ActionNone)
@@ -288,8 +286,7 @@ func TestMemberInvitation_removeOnDestroyReplaced(t *testing.T) {
 	t.Parallel()
 	for _, changes := range []acctest.Values{removing(blake), {"email": blake}} { // The state counts.
 		e := limitEnv(t, avery)
-		i := e.NewInstance(t, invitationType)
-		e.MustApply(t, i, removing(avery))
+		_, i := e.Created(t, invitationType, removing(avery))
 		out := e.Apply(t, i, changes)
 		out.MustDo(t, acctest.ActionReplace)
 		if out.WarningText() != removalWarning(avery) || len(remaining(t, e)) > 0 || i.Attribute("status") != "invited" {
@@ -336,8 +333,7 @@ func TestMemberInvitation_removeOnDestroyChangedAddress(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id, _ := join(t, e, emulator.Human{Email: avery})
-	i := e.NewInstance(t, invitationType)
-	e.MustApply(t, i, removing(avery))
+	_, i := e.Created(t, invitationType, removing(avery))
 	check.Is(t, "the member's ID", i.Attribute("member_id"), id)
 	users, err := json.Marshal([]any{map[string]any{"id": id, "email": blake, "createdAt": "2026-05-01T12:00:00Z", "metadata": map[string]any{}}})
 	check.Must(t, err)

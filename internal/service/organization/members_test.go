@@ -58,8 +58,7 @@ func TestMembers_maxResults(t *testing.T) {
 		e.WantRequests(t, "listMembers", want.requests)
 	}
 	for _, typeName := range []string{"agentyard_members", "agentyard_enterprise_control_history"} {
-		_, out := acctest.NewProcess(t, e, nil).ReadData(typeName, acctest.Values{"max_results": 0})
-		out.MustFail(t, "max_results", "max_results must be at least 1, not")
+		e.MustNotRead(t, nil, typeName, acctest.Values{"max_results": 0}, "max_results", "max_results must be at least 1, not")
 	}
 }
 
@@ -85,8 +84,7 @@ func TestMember_errors(t *testing.T) {
 		"M0 <m0@acme.example>": {"email must be an email address"},
 		nil:                    {"required"},
 	} {
-		_, out := acctest.NewProcess(t, e, nil).ReadData("agentyard_member", acctest.Values{"email": email})
-		out.MustFail(t, "email", want...)
+		e.MustNotRead(t, nil, "agentyard_member", acctest.Values{"email": email}, "email", want...)
 	}
 }
 

@@ -2,7 +2,6 @@ package organization_test
 
 import (
 	"fmt"
-	"math/big"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -21,17 +20,12 @@ const userLimitsType = "agentyard_user_usage_limits"
 func limitsOf(by map[string]any) acctest.Values { return acctest.Values{"limits": by} }
 
 // allInState returns the limits in a state, as "address=limit".
-func allInState(i *acctest.Instance) []string {
-	var attributes, by map[string]tftypes.Value
-	if i.State.IsNull() || i.State.As(&attributes) != nil || attributes["limits"].As(&by) != nil {
-		return nil
-	}
-	var found []string
-	for email, v := range by {
-		var limit big.Float
-		_ = v.As(&limit)
-		n, _ := limit.Int64()
-		found = append(found, fmt.Sprintf("%s=%d", email, n))
+func allInState(t *testing.T, i *acctest.Instance) (found []string) {
+	t.Helper()
+	state, _ := acctest.Plain(t, i.State).(map[string]any)
+	by, _ := state["limits"].(map[string]any)
+	for email, limit := range by {
+		found = append(found, fmt.Sprintf("%s=%.0f", email, limit))
 	}
 	slices.Sort(found)
 	return found
@@ -40,7 +34,7 @@ func allInState(i *acctest.Instance) []string {
 // mustBe checks the limits in the state and in the emulator.
 func mustBe(t *testing.T, e *acctest.Env, i *acctest.Instance, want ...string) {
 	t.Helper()
-	if state, live := allInState(i), atService(e); !slices.Equal(state, want) || !slices.Equal(live, want) {
+	if state, live := allInState(t, i), atService(e); !slices.Equal(state, want) || !slices.Equal(live, want) {
 		t.Errorf("the state has %v, the emulator %v, want %v", state, live, want)
 	}
 }
@@ -70,7 +64,7 @@ func TestUserUsageLimits_life(t *testing.T) {
 	// Case alone is no change, and next to a change needs no request.
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000}, none, 0)
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, update, 1)
-	check.Is(t, "the state", fmt.Sprint(allInState(i)), "[AVERY@agentyard.example=2000000 blake@agentyard.example=1000000]")
+	check.Is(t, "the state", fmt.Sprint(allInState(t, i)), "[AVERY@agentyard.example=2000000 blake@agentyard.example=1000000]")
 	apply(map[string]any{"AVERY@agentyard.example": 2_000_000, blake: 1_000_000}, none, 0)
 
 	// Drift: added, changed, and removed elsewhere.
@@ -225,13 +219,13 @@ func TestUserUsageLimits_interrupted(t *testing.T) {
 			out := p.Apply(i, limitsOf(by))
 			out.MustFail(t, "", "setUserUsageLimits", "run was interrupted", "m00100@people.example")
 			e.WantRequests(t, "setUserUsageLimits", 1)
-			if n := len(allInState(i)); i.Tainted || len(atService(e)) != 100 || n != map[string]int{"create": 0, "update": 100}[change] {
+			if n := len(allInState(t, i)); i.Tainted || len(atService(e)) != 100 || n != map[string]int{"create": 0, "update": 100}[change] {
 				t.Errorf("the state has %d limits, the emulator %d", n, len(atService(e)))
 			}
 			e.Apply(t, i, limitsOf(by)).MustSucceed(t)
 			e.WantRequests(t, "setUserUsageLimits", map[string]int{"create": 4, "update": 3}[change])
-			if len(atService(e)) != 250 || !slices.Equal(allInState(i), atService(e)) {
-				t.Errorf("the state has %d limits, the emulator %d", len(allInState(i)), len(atService(e)))
+			if len(atService(e)) != 250 || !slices.Equal(allInState(t, i), atService(e)) {
+				t.Errorf("the state has %d limits, the emulator %d", len(allInState(t, i)), len(atService(e)))
 			}
 		})
 	}

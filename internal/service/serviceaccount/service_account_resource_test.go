@@ -113,9 +113,7 @@ func TestServiceAccount_destroyWarnsHowManyComputersGoWithIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
-			p := acctest.NewProcess(t, e, nil)
-			i := p.NewInstance(accountType)
-			p.Apply(i, acctest.Values{"name": "ci"}).MustSucceed(t)
+			p, i := e.Created(t, accountType, acctest.Values{"name": "ci"})
 			for n := range tc.computers {
 				newComputer(e, i.ID(), fmt.Sprint("c-", n))
 			}
