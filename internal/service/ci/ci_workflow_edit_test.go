@@ -325,8 +325,7 @@ func TestCIWorkflowEdit_checks(t *testing.T) {
 			out.MustInclude(t, at, want)
 		}
 	}
-	_, out := p.Invoke(typeName, ofRepos("delete", repo("acme/api")))
-	out.MustFail(t, "repos[0].file_path", "is required if action is delete")
+	e.MustNotInvoke(t, nil, typeName, ofRepos("delete", repo("acme/api")), "repos[0].file_path", "is required if action is delete")
 	e.WantRequests(t, "editCiWorkflow", 0)
 }
 

@@ -89,8 +89,7 @@ func TestComputer_anImportIsNotWaitedFor(t *testing.T) {
 		e := acctest.New(t, neverSetUp)
 		made := newComputer(e, map[string]any{"name": "web-1"})
 		id := map[string]string{computerType: made.ID, fleetType: "web"}[typeName]
-		i := e.NewInstance(t, typeName)
-		mustImport(t, e, i, id)
+		i := imported(t, e, typeName, id)
 		mustBeQuiet(t, e.Plan(t, i, config))
 	}
 }

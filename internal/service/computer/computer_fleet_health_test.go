@@ -82,8 +82,7 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 	failSetUp(e, "web-1")
 	makeComputers(e, "web", 2)
 	e.Clock.Advance(provisioned)
-	i := e.NewInstance(t, fleetType)
-	mustImport(t, e, i, "web")
+	i := imported(t, e, fleetType, "web")
 	config := acctest.Values{"name_prefix": "web", "quantity": 2}
 	mustSay(t, e.Plan(t, i, config), acctest.ActionNone, "Fleet computers missing or changed")
 }

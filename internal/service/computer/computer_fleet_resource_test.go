@@ -98,8 +98,7 @@ func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	makeComputers(e, "web-1", 1)
 	newComputer(e, map[string]any{"name": "web"})
 	e.Clock.Advance(provisioned)
-	i := e.NewInstance(t, fleetType)
-	mustImport(t, e, i, "web")
+	i := imported(t, e, fleetType, "web")
 	config := fleetOf(11)
 	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
 	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
@@ -123,8 +122,7 @@ func TestFleet_importAdoptsOnlyTheOwner(t *testing.T) {
 	e.API(http.MethodPost, "/api/v0/computers/bulk", map[string]any{"namePrefix": "web", "quantity": 2, "serviceAccountId": account}, nil)
 	e.Clock.Advance(provisioned)
 	config := acctest.Values{"name_prefix": "web", "quantity": 3, "service_account_id": account}
-	i := e.NewInstance(t, fleetType)
-	mustImport(t, e, i, "web")
+	i := imported(t, e, fleetType, "web")
 	e.Plan(t, i, config).MustDo(t, acctest.ActionReplace)
 
 	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})

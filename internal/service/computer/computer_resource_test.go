@@ -332,9 +332,8 @@ func TestComputer_importInCapitals(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	made := newComputer(e, map[string]any{"name": "a", "provider": "byom"})
-	i := e.NewInstance(t, computerType)
 	acctest.NewProcess(t, e, nil).ImportByIdentity(e.NewInstance(t, computerType), acctest.Values{"id": strings.ToUpper(made.ID)}).MustSucceed(t)
-	mustImport(t, e, i, strings.ToUpper(made.ID))
+	i := imported(t, e, computerType, strings.ToUpper(made.ID))
 	for range 2 {
 		e.Apply(t, i, acctest.Values{"name": "a", "provider_type": "byom"}).MustDo(t, acctest.ActionNone)
 	}

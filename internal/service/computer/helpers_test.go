@@ -74,9 +74,11 @@ func mustSay(t testing.TB, out acctest.Outcome, action acctest.Action, parts ...
 	check.Says(t, out.WarningText(), parts...)
 }
 
-func mustImport(t *testing.T, e *acctest.Env, i *acctest.Instance, id string) {
+func imported(t *testing.T, e *acctest.Env, typeName, id string) *acctest.Instance {
 	t.Helper()
+	i := e.NewInstance(t, typeName)
 	acctest.NewProcess(t, e, nil).Import(i, id).MustSucceed(t)
+	return i
 }
 
 // withComputer starts an emulator with an active computer.

@@ -103,8 +103,7 @@ func TestEnvironmentBuild_refusedWithoutABuild(t *testing.T) {
 	e := acctest.New(t)
 	id := environmentsReady(e, "a")[0]
 	e.Refuse("createEnvironmentBuild", http.StatusConflict, -1)
-	_, out := invokeBuild(t, e, "build", acctest.Values{"environment_id": id})
-	out.MustFail(t, "environment_id", "Cannot build environment", "409")
+	e.MustNotInvoke(t, nil, "agentyard_environment_build", acctest.Values{"environment_id": id}, "environment_id", "Cannot build environment", "409")
 	if n := e.Journal().Count("createEnvironmentBuild"); n != 5 { // The running build may be shown late.
 		t.Errorf("%d requests", n)
 	}
@@ -263,6 +262,6 @@ func TestEnvironmentBuildCancel_unknownBuild(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	id := environmentsReady(e, "a")[0]
-	_, out := invokeBuild(t, e, "build_cancel", acctest.Values{"environment_id": id, "build_id": "bld_unknown"})
-	out.MustFail(t, "build_id", "Cannot cancel build", "404", "no build with this ID", "omit it")
+	unknown := acctest.Values{"environment_id": id, "build_id": "bld_unknown"}
+	e.MustNotInvoke(t, nil, "agentyard_environment_build_cancel", unknown, "build_id", "Cannot cancel build", "404", "no build with this ID", "omit it")
 }

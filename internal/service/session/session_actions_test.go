@@ -74,9 +74,7 @@ func send(t *testing.T, e *acctest.Env, config acctest.Values) ([]string, acctes
 func mustSend(t *testing.T, e *acctest.Env, config acctest.Values) []string {
 	t.Helper()
 	progress, out := send(t, e, config)
-	if len(out.Errors)+len(out.Warnings) > 0 {
-		t.Fatalf("%s %s", out.Text(), out.WarningText())
-	}
+	out.MustBeSilent(t)
 	return progress
 }
 
@@ -157,16 +155,12 @@ func TestSessionMessage_errors(t *testing.T) {
 	e := acctest.New(t)
 	computer := newComputer(e, "dev")
 	s := makeTalk(e, computer, nil)
-	invoke := func(settings acctest.Values, id, text string) acctest.Outcome {
-		_, out := acctest.NewProcess(t, e, settings).Invoke(messageType, message(id, text))
-		return out
-	}
-	cannot := "Cannot send message"
-	invoke(nil, " ", "x").MustFail(t, "session_id", "session_id must not be blank")
-	invoke(nil, s.ID, "\n").MustFail(t, "text", "text must not be blank")
-	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID, "x").MustFail(t, "", cannot, "403", "the API key of the session's owner")
+	const cannot = "Cannot send message"
+	e.MustNotInvoke(t, nil, messageType, message(" ", "x"), "session_id", "session_id must not be blank")
+	e.MustNotInvoke(t, nil, messageType, message(s.ID, "\n"), "text", "text must not be blank")
+	e.MustNotInvoke(t, acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, messageType, message(s.ID, "x"), "", cannot, "403", "the API key of the session's owner")
 	check.Must(t, e.LoseComputer(computer))
-	invoke(nil, s.ID, "x").MustFail(t, "", cannot, "400", "needs an active computer", "The message was not sent.")
+	e.MustNotInvoke(t, nil, messageType, message(s.ID, "x"), "", cannot, "400", "needs an active computer", "The message was not sent.")
 	check.None(t, "messages", saidIn(e, s.ID, "user"))
 }
 

@@ -163,10 +163,8 @@ func TestSession_itsComputerIsDeleted(t *testing.T) {
 			if len(out.Errors) > 0 || settingsIn(t, again)["model"] != "model-light" {
 				t.Errorf("%s: %v", out, settingsIn(t, again))
 			}
-			acctest.NewProcess(t, e, nil).Apply(i, withSettings(computer, map[string]any{"model": "model-standard"})).MustSucceed(t)
-			if out := acctest.NewProcess(t, e, nil).Apply(i, nil); len(out.Errors) > 0 || len(out.Warnings) > 0 {
-				t.Errorf("%s", out)
-			}
+			e.MustApply(t, i, withSettings(computer, map[string]any{"model": "model-standard"}))
+			e.Apply(t, i, nil).MustBeSilent(t)
 			check.None(t, "left", idsOn(t, e, computer))
 		})
 	}

@@ -185,8 +185,7 @@ func TestSession_invalidConfiguration(t *testing.T) {
 			e.MustNotCreate(t, sessionType, tc.config, tc.at, tc.want)
 		})
 	}
-	p := acctest.NewProcess(t, e, nil)
-	both := p.Plan(p.NewInstance(sessionType), valuesOf(computer, acctest.Values{"system_prompt": "a", "system_prompt_append": "b"}))
+	both := e.Plan(t, e.NewInstance(t, sessionType), valuesOf(computer, acctest.Values{"system_prompt": "a", "system_prompt_append": "b"}))
 	check.Says(t, both.Text(), `"system_prompt_append" cannot be specified`)
 	t.Cleanup(func() { e.WantRequests(t, "createSession", 0) })
 }

@@ -97,14 +97,13 @@ func TestWikiRun_invalidConfiguration(t *testing.T) {
 			if tc.at == "page_tree" {
 				config["pages"] = pagesJSON
 			}
-			p := acctest.NewProcess(t, e, nil)
-			out := p.Plan(p.NewInstance(wikiRunType), config)
+			out := e.Plan(t, e.NewInstance(t, wikiRunType), config)
 			out.MustFail(t, tc.at, tc.want)
 			check.Lacks(t, out.Text(), "hunter2")
 		})
 	}
-	p := acctest.NewProcess(t, e, nil)
-	p.Plan(p.NewInstance(wikiRunType), wikiRunOf(acctest.Values{"page_tree": treeJSON})).MustFail(t, "page_tree", `"pages" must be specified when "page_tree" is specified`)
+	lone := wikiRunOf(acctest.Values{"page_tree": treeJSON})
+	e.Plan(t, e.NewInstance(t, wikiRunType), lone).MustFail(t, "page_tree", `"pages" must be specified when "page_tree" is specified`)
 	t.Cleanup(func() {
 		check.None(t, "requests", e.Journal().Entries())
 	})
