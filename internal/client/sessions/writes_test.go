@@ -21,17 +21,7 @@ func TestCreateSession_sendsOnlyWhatIsSet(t *testing.T) {
 	t.Parallel()
 	for want, body := range map[string]CreateRequest{
 		`{"computerId":"7"}`: {ComputerID: "7", Settings: &Settings{}},
-		`{"computerId":"7","cwd":"/work","sessionSettings":{"model":"m","tags":[],"enabledToolIds":[]},"systemPrompt":"be brief"}`: {
-			ComputerID: "7", Cwd: "/work", Settings: &Settings{Model: new("m"), Tags: []Tag{}, EnabledToolIDs: []string{}}, SystemPrompt: &SystemPrompt{Text: new("be brief")},
-		},
-		`{"computerId":"7","sessionSettings":{"tags":[{"name":"a","metadata":{"k":"v"}},{"name":"b","metadata":{}}],"worktree":{"repoRoot":"/r"},"compactionThresholdCheckEnabled":false,"toolExecutionMode":"direct_only","allowSubagentsInScripts":false},` +
-			`"systemPrompt":{"type":"preset","preset":"agent","append":"and be kind"}}`: {
-			ComputerID: "7", SystemPrompt: &SystemPrompt{Append: new("and be kind")},
-			Settings: &Settings{
-				Tags: []Tag{{Name: "a", Metadata: wire.Metadata{"k": "v"}}, {Name: "b", Metadata: wire.Metadata{}}}, Worktree: &Worktree{RepoRoot: "/r"},
-				CompactionThresholdCheckEnabled: new(false), ToolExecutionMode: new("direct_only"), AllowSubagentsInScripts: new(false),
-			},
-		},
+		`{"computerId":"7","sessionSettings":{"tags":[{"name":"b","metadata":{}}]}}`: {ComputerID: "7", Settings: &Settings{Tags: []Tag{{Name: "b", Metadata: wire.Metadata{}}}}},
 	} {
 		c, rec, _ := serveSessions(t, func(call string, _ time.Duration) string {
 			if call == "POST " {
