@@ -238,14 +238,14 @@ func TestFleet_deletesNothingWithoutALook(t *testing.T) {
 	e := acctest.New(t)
 	failSetUp(e, "web-1")
 	p, i := e.Created(t, fleetType, fleetOf(2))
-	apply, before := p.Save(i, fleetOf(2)), fleetIDs(i)
+	apply, before := p.Save(i, fleetOf(2)), fleetTexts(t, i, "id")
 	p.Restart()
 	e.Refuse("listComputers", http.StatusForbidden, -1)
 	apply().MustFail(t, "", "computer fleet", "listComputers")
 	e.WantRequests(t, "deleteComputer", 0)
 	e.Faults().Clear()
 	e.MustApply(t, i, fleetOf(2)).MustDo(t, acctest.ActionUpdate)
-	if after := fleetIDs(i); after[0] == before[0] || after[1] != before[1] {
+	if after := fleetTexts(t, i, "id"); after[0] == before[0] || after[1] != before[1] {
 		t.Errorf("the computers were %v and are %v", before, after)
 	}
 }

@@ -9,57 +9,36 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
-
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest"
 	"github.com/agentyard/terraform-provider-agentyard/internal/acctest/check"
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
-// fleetComputers returns the computers in a fleet's state: the string attributes of each by name.
-func fleetComputers(i *acctest.Instance) map[string]map[string]string {
-	var fleet, entries map[string]tftypes.Value
-	if i.State.IsNull() || i.State.As(&fleet) != nil || fleet["computers"].As(&entries) != nil {
-		return nil
-	}
-	computers := map[string]map[string]string{}
-	for name, entry := range entries {
-		var attributes map[string]tftypes.Value
-		_ = entry.As(&attributes)
-		computers[name] = map[string]string{}
-		for attribute, value := range attributes {
-			var text string
-			_ = value.As(&text)
-			computers[name][attribute] = text
-		}
-	}
+// fleetComputers returns the computers in a fleet's state by name.
+func fleetComputers(t *testing.T, i *acctest.Instance) map[string]any {
+	t.Helper()
+	fleet, _ := acctest.Plain(t, i.State).(map[string]any)
+	computers, _ := fleet["computers"].(map[string]any)
 	return computers
 }
 
-// fleetNames returns the names in the state by number. fleetStatuses returns the statuses in the same order.
-func fleetNames(i *acctest.Instance) []string {
-	return slices.SortedFunc(maps.Keys(fleetComputers(i)), func(a, b string) int {
+// fleetNames returns the names in the state by number.
+func fleetNames(t *testing.T, i *acctest.Instance) []string {
+	t.Helper()
+	return slices.SortedFunc(maps.Keys(fleetComputers(t, i)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
 }
 
-func fleetStatuses(i *acctest.Instance) []string {
-	var statuses []string
-	for _, name := range fleetNames(i) {
-		statuses = append(statuses, fleetComputers(i)[name]["status"])
-	}
-	return statuses
-}
-
-// fleetIDs returns the IDs of the existing computers, ordered by name.
-func fleetIDs(i *acctest.Instance) []string {
-	var ids []string
-	for _, name := range fleetNames(i) {
-		if id := fleetComputers(i)[name]["id"]; id != "" {
-			ids = append(ids, id)
+// fleetTexts returns an attribute of each computer that has it, ordered by name.
+func fleetTexts(t *testing.T, i *acctest.Instance, attribute string) (texts []string) {
+	t.Helper()
+	for _, name := range fleetNames(t, i) {
+		if text, has := fleetComputers(t, i)[name].(map[string]any)[attribute].(string); has {
+			texts = append(texts, text)
 		}
 	}
-	return ids
+	return texts
 }
 
 func fleetOf(quantity int) acctest.Values {
@@ -91,7 +70,7 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, i := e.Created(t, fleetType, fleetOf(30))
-	ids := fleetIDs(i)
+	ids := fleetTexts(t, i, "id")
 	refuse := func(id string) {
 		e.Faults().Add(emulator.Fault{Operation: "deleteComputer", Kind: emulator.FaultStatusBeforeCommit, Status: 403, Times: -1, Match: id})
 	}
@@ -102,8 +81,8 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 	if text := out.Text(); len(out.Errors) != 1 || !strings.Contains(text, "web-20, web-25") || !strings.Contains(text, "deleteComputer") || !strings.Contains(text, "The next apply tries again") {
 		t.Fatal(out)
 	}
-	if want := append(numbered(1, 10), "web-20", "web-25"); !slices.Equal(fleetNames(i), want) || len(computers(e)) != len(want) {
-		t.Errorf("the state holds %v, the emulator %d", fleetNames(i), len(computers(e)))
+	if want := append(numbered(1, 10), "web-20", "web-25"); !slices.Equal(fleetNames(t, i), want) || len(computers(e)) != len(want) {
+		t.Errorf("the state holds %v, the emulator %d", fleetNames(t, i), len(computers(e)))
 	}
 	e.Faults().Clear()
 	if out := e.MustApply(t, i, fleetOf(10)); out.Action != acctest.ActionUpdate || len(computers(e)) != 10 {
@@ -111,8 +90,8 @@ func TestFleet_aFailedDeletionLosesNoOther(t *testing.T) {
 	}
 
 	refuse(ids[2])
-	if out := e.Apply(t, i, nil); len(out.Errors) != 1 || !slices.Equal(fleetNames(i), []string{"web-3"}) || len(computers(e)) != 1 {
-		t.Errorf("%s; the state holds %v, the emulator %d", out, fleetNames(i), len(computers(e)))
+	if out := e.Apply(t, i, nil); len(out.Errors) != 1 || !slices.Equal(fleetNames(t, i), []string{"web-3"}) || len(computers(e)) != 1 {
+		t.Errorf("%s; the state holds %v, the emulator %d", out, fleetNames(t, i), len(computers(e)))
 	}
 	e.Faults().Clear()
 	e.MustApply(t, i, nil)
@@ -136,9 +115,9 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0].Detail, "2 of 5") || !strings.Contains(out.Warnings[0].Detail, message) || i.Tainted {
 		t.Fatalf("some made: %s", out)
 	}
-	first := fleetIDs(i)
-	if len(first) != 3 || len(computers(e)) != 3 || !slices.Equal(fleetStatuses(i), []string{"active", "active", "active", "missing", "missing"}) {
-		t.Fatalf("the state holds %v, the emulator %d", fleetComputers(i), len(computers(e)))
+	first := fleetTexts(t, i, "id")
+	if len(first) != 3 || len(computers(e)) != 3 || !slices.Equal(fleetTexts(t, i, "status"), []string{"active", "active", "active", "missing", "missing"}) {
+		t.Fatalf("the state holds %v, the emulator %d", fleetComputers(t, i), len(computers(e)))
 	}
 
 	e.FailBulkAfter(1, message)
@@ -146,13 +125,13 @@ func TestFleet_shortfallIsMadeUp(t *testing.T) {
 	if out.MustFail(t, "", "Fleet is short of computers", "1 of 5 computers", message, "The next apply creates the missing computers."); out.Action != acctest.ActionUpdate {
 		t.Fatalf("one more: %s", out)
 	}
-	check.Is(t, "the statuses, after a wait for the one", fleetStatuses(i), []string{"active", "active", "active", "active", "missing"})
+	check.Is(t, "the statuses, after a wait for the one", fleetTexts(t, i, "status"), []string{"active", "active", "active", "active", "missing"})
 
 	if out = e.MustApply(t, i, fleetOf(5)); out.Action != acctest.ActionUpdate {
 		t.Errorf("the rest: %s", out)
 	}
-	got := fleetIDs(i)
-	if !slices.Equal(got[:3], first) || !slices.Equal(fleetNames(i), numbered(1, 5)) || len(computers(e)) != 5 {
+	got := fleetTexts(t, i, "id")
+	if !slices.Equal(got[:3], first) || !slices.Equal(fleetNames(t, i), numbered(1, 5)) || len(computers(e)) != 5 {
 		t.Errorf("the state holds %v, was %v; the emulator %d", got, first, len(computers(e)))
 	}
 	e.Plan(t, i, fleetOf(5)).MustDo(t, acctest.ActionNone)
@@ -182,8 +161,8 @@ func TestFleet_aWaitWithoutALookErasesNothing(t *testing.T) {
 	i := e.NewInstance(t, fleetType)
 	out := acctest.NewProcess(t, e, nil).Apply(i, fleetOf(1))
 	mustSay(t, out, acctest.ActionCreate, "Fleet computers are not active", "403")
-	c := fleetComputers(i)["web-1"]
-	check.Is(t, "the results that are kept", []bool{c["hostname"] != "", c["relay_client_url"] != ""}, []bool{true, true})
+	c := fleetComputers(t, i)["web-1"].(map[string]any)
+	check.Is(t, "the results that are kept", []bool{c["hostname"] != nil, c["relay_client_url"] != nil}, []bool{true, true})
 }
 
 // The fleet cannot know whether it created computers with its names, so it reports them and leaves them unchanged.

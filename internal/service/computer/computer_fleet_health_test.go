@@ -42,15 +42,15 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 	}
 	breakNow(t, e, "web-3")
 
-	before := fleetIDs(i)
+	before := fleetTexts(t, i, "id")
 	for range 2 { // Every refresh reports it.
 		check.Says(t, e.Plan(t, i, fleetOf(3)).WarningText(), `2 of 3 computers of the fleet "web" failed:`,
 			`): the status is "error": step "Create computer" failed: the disk is full`,
 			`): the status is "error": the service gives no reason`+"\n\nTo replace another failed computer, save its files, delete it at the service, then apply.")
 	}
 	e.MustApply(t, i, fleetOf(3)).MustDo(t, acctest.ActionUpdate)
-	check.Is(t, "after healing the statuses", fleetStatuses(i), []string{"active", "active", "error"})
-	if after := fleetIDs(i); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] || len(computers(e)) != 3 {
+	check.Is(t, "after healing the statuses", fleetTexts(t, i, "status"), []string{"active", "active", "error"})
+	if after := fleetTexts(t, i, "id"); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] || len(computers(e)) != 3 {
 		t.Errorf("the computers were %v and are %v", before, after)
 	}
 	mustSay(t, e.Plan(t, i, fleetOf(3)), acctest.ActionNone, "1 of 3 computers")
@@ -97,7 +97,7 @@ func TestFleet_anInstallationIsNoProof(t *testing.T) {
 	e.MustApply(t, i, config)
 	e.Clock.Advance(provisioned)
 	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
-	e.API("POST", "/api/v0/computers/"+fleetIDs(i)[0]+"/install-deps", nil, nil)
+	e.API("POST", "/api/v0/computers/"+fleetTexts(t, i, "id")[0]+"/install-deps", nil, nil)
 	e.Clock.Advance(provisioned)
 	breakNow(t, e, "web-1")
 	mustSay(t, e.Plan(t, i, config), acctest.ActionNone, "Fleet computers missing or changed")
@@ -136,7 +136,7 @@ func TestFleet_whatRecoversTakesThePlaceOfANewOne(t *testing.T) {
 	e := acctest.New(t, change)
 	failSetUp(e, "web-4")
 	p, i := e.Created(t, fleetType, fleetOf(4))
-	before := fleetIDs(i)
+	before := fleetTexts(t, i, "id")
 	deleteComputers(e, "web-2", "web-3")
 	p.Restart()
 	apply := p.Save(i, fleetOf(2))
@@ -144,10 +144,10 @@ func TestFleet_whatRecoversTakesThePlaceOfANewOne(t *testing.T) {
 	p.Restart()
 	apply().MustFail(t, "", "Fleet changed since the plan", "web-4")
 	e.MustApply(t, i, fleetOf(2)).MustDo(t, acctest.ActionUpdate)
-	if got := fleetIDs(i); len(got) != 2 || got[0] != before[0] || got[1] != before[3] {
+	if got := fleetTexts(t, i, "id"); len(got) != 2 || got[0] != before[0] || got[1] != before[3] {
 		t.Errorf("the computers were %v and are %v", before, got)
 	}
-	check.Is(t, "the names", strings.Join(fleetNames(i), " "), "web-1 web-4")
+	check.Is(t, "the names", strings.Join(fleetNames(t, i), " "), "web-1 web-4")
 	e.WantRequests(t, "deleteComputer", 2) // Those of the test.
 	e.WantRequests(t, "bulkCreateComputers", 1)
 }
@@ -160,7 +160,7 @@ func TestFleet_aWaitKeepsWhatIsKnown(t *testing.T) {
 	config := fleetOf(1)
 	config["wait_for_active"] = false
 	p, i := e.Created(t, fleetType, config)
-	user := fleetComputers(i)["web-1"]["remote_user"]
+	user := fleetComputers(t, i)["web-1"].(map[string]any)["remote_user"]
 	apply := p.Save(i, fleetOf(1))
 	changes()
 	p.Restart()
@@ -169,7 +169,7 @@ func TestFleet_aWaitKeepsWhatIsKnown(t *testing.T) {
 	if unknown := out.Unknown(t); slices.Contains(unknown, "computers.remote_user") || !slices.Contains(unknown, "computers.status") {
 		t.Errorf("unknown are %v", unknown)
 	}
-	if got := fleetComputers(i)["web-1"]; got["remote_user"] != user || got["status"] != "active" {
+	if got := fleetComputers(t, i)["web-1"].(map[string]any); got["remote_user"] != user || got["status"] != "active" {
 		t.Errorf("the state holds %v", got)
 	}
 }
@@ -191,11 +191,11 @@ func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 	e.MustApply(t, i, fleetOf(2))
 	e.Faults().Add(emulator.Fault{Operation: "bulkCreateComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 402})
 	out := e.Apply(t, i, fleetOf(2))
-	if len(out.Errors) != 1 || !slices.Equal(fleetStatuses(i), []string{"missing", "active"}) || i.Tainted {
-		t.Fatalf("%s; the state holds %v", out, fleetStatuses(i))
+	if len(out.Errors) != 1 || !slices.Equal(fleetTexts(t, i, "status"), []string{"missing", "active"}) || i.Tainted {
+		t.Fatalf("%s; the state holds %v", out, fleetTexts(t, i, "status"))
 	}
 	e.MustApply(t, i, fleetOf(2))
-	check.Is(t, "the state holds", fleetStatuses(i), []string{"active", "active"})
+	check.Is(t, "the state holds", fleetTexts(t, i, "status"), []string{"active", "active"})
 }
 
 // A refresh of a large fleet reports broken computers in a few lines.
@@ -237,7 +237,7 @@ func TestFleet_warnsOnlyOfWhatIsCertain(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	_, i := e.Created(t, fleetType, fleetOf(3))
-	second := fleetIDs(i)[1]
+	second := fleetTexts(t, i, "id")[1]
 	deleteComputers(e, "web-3")
 	breakNow(t, e, "web-2")
 	out := e.MustApply(t, i, fleetOf(1))

@@ -24,10 +24,10 @@ func TestFleet_scalesInPlace(t *testing.T) {
 		quantity int
 		action   acctest.Action
 	}{{0, "create"}, {2, "update"}, {2, "none"}, {4, "update"}, {1, "update"}, {0, "update"}, {1, "update"}} {
-		before := fleetIDs(i)
+		before := fleetTexts(t, i, "id")
 		e.Apply(t, i, fleetOf(step.quantity)).MustDo(t, step.action)
 		stay := min(len(before), step.quantity)
-		if want := numbered(1, step.quantity); !slices.Equal(fleetNames(i), want) || !slices.Equal(computerNames(e), want) || !slices.Equal(fleetIDs(i)[:stay], before[:stay]) {
+		if want := numbered(1, step.quantity); !slices.Equal(fleetNames(t, i), want) || !slices.Equal(computerNames(e), want) || !slices.Equal(fleetTexts(t, i, "id")[:stay], before[:stay]) {
 			t.Errorf("%d: the emulator holds %v, the state %s", step.quantity, computerNames(e), i.State)
 		}
 		e.Plan(t, i, fleetOf(step.quantity)).MustDo(t, acctest.ActionNone)
@@ -102,7 +102,7 @@ func TestFleet_importTakesAllOfTheNameAndAdopts(t *testing.T) {
 	config := fleetOf(11)
 	config["repos"], config["auto_install_deps"] = []any{"https://git.example/acme/app"}, true
 	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-	if !slices.Equal(fleetNames(i), numbered(1, 11)) || i.Attribute("provider_type") != "managed-a" {
+	if !slices.Equal(fleetNames(t, i), numbered(1, 11)) || i.Attribute("provider_type") != "managed-a" {
 		t.Errorf("the state is %s", i.State)
 	}
 	if e.Journal().Count("bulkCreateComputers") != 2 || e.Journal().Count("deleteComputer") != 0 {
@@ -139,7 +139,7 @@ func TestFleet_createdAgainWithAnotherKey(t *testing.T) {
 	_, config["service_account_id"] = e.ServiceAccountKey()
 	_, i := e.Created(t, fleetType, config)
 	for _, settings := range []acctest.Values{{"api_key": e.MemberKey("second@agentyard.example", emulator.RoleManager)}, nil} {
-		for _, id := range fleetIDs(i) {
+		for _, id := range fleetTexts(t, i, "id") {
 			e.API(http.MethodDelete, "/api/v0/computers/"+id, nil, nil)
 		}
 		out := acctest.NewProcess(t, e, settings).Apply(i, config)
@@ -155,9 +155,9 @@ func TestFleet_protectedFleetChanges(t *testing.T) {
 	config := acctest.Values{"name_prefix": "f", "quantity": 3, "wait_for_active": false, "deletion_protection": true}
 	_, i := e.Created(t, fleetType, config)
 	e.Clock.Advance(provisioned)
-	before := fleetIDs(i)
+	before := fleetTexts(t, i, "id")
 	e.Apply(t, i, config).MustDo(t, acctest.ActionUpdate)
-	if after := fleetIDs(i); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] {
+	if after := fleetTexts(t, i, "id"); after[0] != before[0] || after[1] == before[1] || after[2] != before[2] {
 		t.Errorf("the computers were %v and are %v: the failed one is replaced", before, after)
 	}
 	config["quantity"] = 1
@@ -181,18 +181,18 @@ func TestFleet_savedPlanAfterAComputerLostItsName(t *testing.T) {
 			t.Parallel()
 			e := acctest.New(t)
 			p, i := e.Created(t, fleetType, fleetOf(2))
-			before := fleetIDs(i)
+			before := fleetTexts(t, i, "id")
 			apply := p.Save(i, fleetOf(3))
 			change(e, before[0])
 			apply().MustSucceed(t)
-			after := fleetIDs(i)
-			if !slices.Equal(fleetNames(i), numbered(1, 3)) || len(after) != 3 || !slices.Equal(after[:2], before) || !slices.Contains(e.IDs("/api/v0/computers", "computers"), after[2]) {
-				t.Fatalf("the state holds %v, was %v; the emulator %v", fleetComputers(i), before, computers(e))
+			after := fleetTexts(t, i, "id")
+			if !slices.Equal(fleetNames(t, i), numbered(1, 3)) || len(after) != 3 || !slices.Equal(after[:2], before) || !slices.Contains(e.IDs("/api/v0/computers", "computers"), after[2]) {
+				t.Fatalf("the state holds %v, was %v; the emulator %v", fleetComputers(t, i), before, computers(e))
 			}
 			e.MustApply(t, i, fleetOf(3))
 			e.Plan(t, i, fleetOf(3)).MustDo(t, acctest.ActionNone)
-			if !slices.Equal(fleetNames(i), numbered(1, 3)) || len(computers(e)) != 3 {
-				t.Errorf("the state holds %v; the emulator %v", fleetComputers(i), computers(e))
+			if !slices.Equal(fleetNames(t, i), numbered(1, 3)) || len(computers(e)) != 3 {
+				t.Errorf("the state holds %v; the emulator %v", fleetComputers(t, i), computers(e))
 			}
 		})
 	}
@@ -210,8 +210,8 @@ func TestFleet_aNameThatWasNotPlanned(t *testing.T) {
 	}))
 	i := e.NewInstance(t, fleetType)
 	out := e.MustApply(t, i, fleetOf(2))
-	if i.Tainted || !slices.Equal(fleetNames(i), numbered(1, 2)) || len(fleetIDs(i)) != 2 || slices.Contains(fleetIDs(i), stranger.ID) {
-		t.Fatalf("%s; the state holds %v", out, fleetComputers(i))
+	if i.Tainted || !slices.Equal(fleetNames(t, i), numbered(1, 2)) || len(fleetTexts(t, i, "id")) != 2 || slices.Contains(fleetTexts(t, i, "id"), stranger.ID) {
+		t.Fatalf("%s; the state holds %v", out, fleetComputers(t, i))
 	}
 	e.Plan(t, i, fleetOf(2)).MustDo(t, acctest.ActionNone)
 	if !slices.Equal(computerNames(e), numbered(1, 3)) || len(out.Warnings) > 0 {
@@ -224,7 +224,7 @@ func TestFleet_renamedElsewhere(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
 	p, i := e.Created(t, fleetType, fleetOf(3))
-	ids := fleetIDs(i)
+	ids := fleetTexts(t, i, "id")
 	rename(e, ids[0], "mine")
 	e.Journal().Reset()
 	if out := e.Plan(t, i, fleetOf(3)); out.Action != acctest.ActionNone || len(out.Warnings) > 0 || len(e.Journal().Entries()) != 1 {
@@ -232,8 +232,8 @@ func TestFleet_renamedElsewhere(t *testing.T) {
 	}
 	// A new one gets the lowest free number, and the slot that was planned.
 	e.MustApply(t, i, fleetOf(4))
-	if got := fleetIDs(i); !slices.Equal(fleetNames(i), numbered(1, 4)) || len(got) != 4 || !slices.Equal(got[:3], ids) || !slices.Equal(computerNames(e), []string{"mine", "web-1", "web-2", "web-3"}) {
-		t.Errorf("the emulator holds %v, the state %v", computerNames(e), fleetComputers(i))
+	if got := fleetTexts(t, i, "id"); !slices.Equal(fleetNames(t, i), numbered(1, 4)) || len(got) != 4 || !slices.Equal(got[:3], ids) || !slices.Equal(computerNames(e), []string{"mine", "web-1", "web-2", "web-3"}) {
+		t.Errorf("the emulator holds %v, the state %v", computerNames(e), fleetComputers(t, i))
 	}
 	e.Plan(t, i, fleetOf(4)).MustDo(t, acctest.ActionNone)
 	p.Destroy(i).MustSucceed(t)
@@ -257,9 +257,9 @@ func TestFleet_namesTheComputersThatGo(t *testing.T) {
 			t.Errorf("%d: %s", quantity, out)
 		}
 	}
-	before := fleetIDs(i)
+	before := fleetTexts(t, i, "id")
 	e.MustApply(t, i, fleetOf(3))
-	if after := fleetIDs(i); len(after) != 3 || after[0] != before[0] || after[1] != before[2] || after[2] != before[3] {
+	if after := fleetTexts(t, i, "id"); len(after) != 3 || after[0] != before[0] || after[1] != before[2] || after[2] != before[3] {
 		t.Errorf("the computers were %v and are %v", before, after)
 	}
 }

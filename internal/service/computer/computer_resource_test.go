@@ -34,10 +34,7 @@ func TestComputer_failedProvisioningNamesTheStepAndIsReplaced(t *testing.T) {
 func TestComputer_invalidConfiguration(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	var many []any
-	for range 21 {
-		many = append(many, "https://git.example/a")
-	}
+	many := slices.Repeat([]any{"https://git.example/a"}, 21)
 	repo := "repos[0]"
 	source := func(kind string, more map[string]any) acctest.Values {
 		fields := map[string]any{"kind": kind}
