@@ -20,16 +20,6 @@ func inline(text string) FileContent {
 	return FileContent{Size: int64(len(text)), Type: "text/plain", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
 
-func TestCreateFileUpload(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.ServeShort(t, func(string) string { return `200 {"url":"https://files.example/u"}` })
-	upload, err := c.CreateFileUpload(t.Context(), "c1", "a b.txt", inline("hello"))
-	if err != nil || upload.URL != "https://files.example/u" || rec.Bodies[0] != `{"sizeBytes":5,"contentType":"text/plain"}` {
-		t.Errorf("got %+v, %v for %s", upload, err, rec.Bodies)
-	}
-	rec.Want(t, "POST /api/v0/computers/c1/files/a%20b.txt/create-upload")
-}
-
 func TestUpload_isAFormWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	storage, stored := clienttest.Serve(t, clienttest.NoContent)
