@@ -114,16 +114,6 @@ func TestInvite(t *testing.T) {
 	}
 }
 
-// Without a role, the request has none, and any role of the person is right.
-func TestInvite_withoutARole(t *testing.T) {
-	t.Parallel()
-	c, rec, _ := area.ServeShort(t, func(string) string { return invited("owner", "already_invited") })
-	status, err := c.Invite(t.Context(), "ada@acme.example", "")
-	if err != nil || status != "already_invited" || len(rec.Bodies) != 1 || rec.Bodies[0] != `{"email":"ada@acme.example"}` {
-		t.Errorf("got %q, %v; sent %s", status, err, rec.Bodies)
-	}
-}
-
 const controlsRoute = "/api/v0/organization/enterprise-controls/history"
 
 // change is the JSON of a change of the settings.
