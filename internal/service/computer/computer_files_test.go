@@ -16,6 +16,13 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/emulator"
 )
 
+// fileOn is the configuration of a file on a computer.
+func fileOn(computer, name string, more acctest.Values) acctest.Values {
+	all := acctest.Values{"computer_id": computer, "file_name": name}
+	maps.Copy(all, more)
+	return all
+}
+
 func TestComputerFileUpload(t *testing.T) {
 	t.Parallel()
 	source := filepath.Join(t.TempDir(), "source.bin")
@@ -34,10 +41,8 @@ func TestComputerFileUpload(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e, c := withComputer(t)
-			arguments := acctest.Values{"computer_id": c.ID, "file_name": tc.file}
-			maps.Copy(arguments, tc.arguments)
 			e.Journal().Reset()
-			got := mustInvoke(t, e, "file_upload", arguments)
+			got := mustInvoke(t, e, "file_upload", fileOn(c.ID, tc.file, tc.arguments))
 			if n := len(e.Journal().Entries()); n != 2 || !strings.HasSuffix(got, "as /home/agent/workspace/"+tc.file) || !strings.Contains(got, "Uploading file") {
 				t.Errorf("%d requests: %s", n, got)
 			}
@@ -53,11 +58,7 @@ func TestComputerFileUpload_validation(t *testing.T) {
 	e := acctest.New(t)
 	id := makeComputer(e, ownMachine("own")).ID
 	folder := t.TempDir()
-	with := func(name string, rest acctest.Values) acctest.Values {
-		arguments := acctest.Values{"computer_id": id, "file_name": name}
-		maps.Copy(arguments, rest)
-		return arguments
-	}
+	with := func(name string, rest acctest.Values) acctest.Values { return fileOn(id, name, rest) }
 	text := acctest.Values{"content": "x"}
 	e.Journal().Reset()
 	for name, tc := range map[string]struct {
@@ -213,11 +214,7 @@ func TestComputerFileUpload_sameInAnotherForm(t *testing.T) {
 		"bytes": {acctest.Values{"content": "hi"}, acctest.Values{"content_base64": "aGk="}},
 		"ID":    {acctest.Values{"content": "hi"}, acctest.Values{"content": "hi", "computer_id": strings.ToUpper(c.ID)}},
 	} {
-		config := func(more acctest.Values) acctest.Values {
-			all := acctest.Values{"computer_id": c.ID, "file_name": name}
-			maps.Copy(all, more)
-			return all
-		}
+		config := func(more acctest.Values) acctest.Values { return fileOn(c.ID, name, more) }
 		_, i := e.Created(t, "agentyard_computer_file_upload", config(tc.from))
 		e.Journal().Reset()
 		if e.Apply(t, i, config(tc.to)).MustDo(t, acctest.ActionUpdate); len(e.Journal().Entries()) > 0 {
@@ -241,9 +238,7 @@ func TestComputerFileUpload_withoutContent(t *testing.T) {
 		{acctest.Values{"content": "x", "content_wo": "x"}, "Invalid Attribute Combination"},
 		{acctest.Values{"content": "x", "source_path": "x"}, "Invalid Attribute Combination"},
 	} {
-		config := acctest.Values{"computer_id": c.ID, "file_name": "a"}
-		maps.Copy(config, tc.more)
-		check.Says(t, e.Plan(t, e.NewInstance(t, "agentyard_computer_file_upload"), config).Text(), tc.want)
+		check.Says(t, e.Plan(t, e.NewInstance(t, "agentyard_computer_file_upload"), fileOn(c.ID, "a", tc.more)).Text(), tc.want)
 	}
 }
 

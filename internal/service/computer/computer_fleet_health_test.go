@@ -60,11 +60,10 @@ func TestFleet_replacesOnlyWhatWasNeverActive(t *testing.T) {
 func TestFleet_withoutWaitingARefreshTells(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := e.NewInstance(t, fleetType)
 	config := fleetOf(2)
 	config["wait_for_active"] = false
 	failSetUp(e, "web-1")
-	e.MustApply(t, i, config)
+	_, i := e.Created(t, fleetType, config)
 	e.Plan(t, i, config).MustDo(t, acctest.ActionNone)
 	e.Clock.Advance(provisioned)
 	e.MustApply(t, i, config) // Replaces web-1, and has seen web-2 active.
@@ -91,10 +90,9 @@ func TestFleet_importedComputersAreNotReplaced(t *testing.T) {
 func TestFleet_anInstallationIsNoProof(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := e.NewInstance(t, fleetType)
 	config := fleetOf(1)
 	config["wait_for_active"], config["auto_install_deps"] = false, true
-	e.MustApply(t, i, config)
+	_, i := e.Created(t, fleetType, config)
 	e.Clock.Advance(provisioned)
 	e.FailProvisioning(emulator.FailStep{Name: "web-1", Step: "install-dependencies", Error: "no lock file"})
 	e.API("POST", "/api/v0/computers/"+fleetTexts(t, i, "id")[0]+"/install-deps", nil, nil)
@@ -186,9 +184,8 @@ func TestFleet_aHugeGrowthIsUnknownAsAWhole(t *testing.T) {
 func TestFleet_aFailedCreationAfterDeletions(t *testing.T) {
 	t.Parallel()
 	e := acctest.New(t)
-	i := e.NewInstance(t, fleetType)
 	failSetUp(e, "web-1")
-	e.MustApply(t, i, fleetOf(2))
+	_, i := e.Created(t, fleetType, fleetOf(2))
 	e.Faults().Add(emulator.Fault{Operation: "bulkCreateComputers", Kind: emulator.FaultStatusBeforeCommit, Status: 402})
 	out := e.Apply(t, i, fleetOf(2))
 	if len(out.Errors) != 1 || !slices.Equal(fleetTexts(t, i, "status"), []string{"missing", "active"}) || i.Tainted {

@@ -83,9 +83,8 @@ func TestServiceAccount_trimmedDescription(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	}))
-	i := e.NewInstance(t, accountType)
 	config := acctest.Values{"name": "ci", "description": "builds\n"}
-	e.Apply(t, i, config).MustDo(t, acctest.ActionCreate)
+	_, i := e.Created(t, accountType, config)
 	for _, same := range []acctest.Values{config, {"name": "ci", "description": "builds"}} {
 		e.Plan(t, i, same).MustDo(t, acctest.ActionNone)
 	}

@@ -66,14 +66,9 @@ func script(t *testing.T, e *acctest.Env, session string, answer emulator.Sessio
 	check.Must(t, e.ScriptAnswer(session, answer))
 }
 
-func send(t *testing.T, e *acctest.Env, config acctest.Values) ([]string, acctest.Outcome) {
-	t.Helper()
-	return acctest.NewProcess(t, e, nil).Invoke(messageType, config)
-}
-
 func mustSend(t *testing.T, e *acctest.Env, config acctest.Values) []string {
 	t.Helper()
-	progress, out := send(t, e, config)
+	progress, out := acctest.NewProcess(t, e, nil).Invoke(messageType, config)
 	out.MustBeSilent(t)
 	return progress
 }
@@ -136,8 +131,7 @@ func TestSessionMessage_attachments(t *testing.T) {
 		e.Journal().Reset()
 		bad := message(s.ID, "Look")
 		bad[name] = list
-		_, out := send(t, e, bad)
-		out.MustFail(t, at, want...)
+		e.MustNotInvoke(t, nil, messageType, bad, at, want...)
 		e.WantRequests(t, "sendSessionMessage", 0)
 	}
 	fails("files", []any{map[string]any{"path": png}, map[string]any{"path": filepath.Join(dir, "none")}}, "files[1].path", "Cannot read file", "none")
@@ -290,21 +284,18 @@ func TestSessionInterrupt_errors(t *testing.T) {
 	t.Parallel()
 	e, s := newTalk(t)
 	isRunning(t, e, s.ID)
-	invoke := func(settings acctest.Values, id string) acctest.Outcome {
-		_, out := acctest.NewProcess(t, e, settings).Invoke(interruptType, acctest.Values{"session_id": id})
-		return out
-	}
-	invoke(nil, " ").MustFail(t, "session_id", "session_id must not be blank. Set the ID of a session")
-	invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", "403", "belongs to another member", "the API key of the session's owner, or of a member with the Manager role")
+	config, user := acctest.Values{"session_id": s.ID}, acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}
+	e.MustNotInvoke(t, nil, interruptType, acctest.Values{"session_id": " "}, "session_id", "session_id must not be blank. Set the ID of a session")
+	e.MustNotInvoke(t, user, interruptType, config, "", "403", "belongs to another member", "the API key of the session's owner, or of a member with the Manager role")
 	e.Faults().Add(emulator.Fault{Operation: "interruptSession", Kind: emulator.FaultOtherResponse, Body: "{}"})
-	invoke(nil, s.ID).MustFail(t, "", "Cannot interrupt session", "interruptSession", "the field status is missing")
+	e.MustNotInvoke(t, nil, interruptType, config, "", "Cannot interrupt session", "interruptSession", "the field status is missing")
 	isRunning(t, e, s.ID)
 	if got := mustInterrupt(t, e, s.ID); !strings.Contains(got, "is idle") || statusOf(e, s.ID) != "idle" {
 		t.Errorf("told %q", got)
 	}
 	// A manager can interrupt any user's agent.
 	isRunning(t, e, s.ID)
-	if out := invoke(acctest.Values{"api_key": somebody(t, e, emulator.RoleManager)}, s.ID); len(out.Errors) > 0 || statusOf(e, s.ID) != "idle" {
-		t.Error(out.Text())
-	}
+	_, out := acctest.NewProcess(t, e, acctest.Values{"api_key": somebody(t, e, emulator.RoleManager)}).Invoke(interruptType, config)
+	out.MustSucceed(t)
+	check.Is(t, "the status", statusOf(e, s.ID), "idle")
 }

@@ -276,13 +276,10 @@ func TestSessionMessages_errors(t *testing.T) {
 		e := acctest.New(t)
 		computer := newComputer(e, "dev")
 		s := makeTalk(e, computer, nil)
-		read := func(settings acctest.Values, id string) acctest.Outcome {
-			_, out := acctest.NewProcess(t, e, settings).ReadData(typeName, acctest.Values{"session_id": id})
-			return out
-		}
-		read(nil, newYoungSession(e, computer, nil)).MustSucceed(t)
-		read(nil, " ").MustFail(t, "session_id", "session_id must not be blank")
-		read(acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}, s.ID).MustFail(t, "", operation, "403", "the API key of the session's owner")
+		user := acctest.Values{"api_key": somebody(t, e, emulator.RoleUser)}
+		e.MustRead(t, nil, typeName, acctest.Values{"session_id": newYoungSession(e, computer, nil)})
+		e.MustNotRead(t, nil, typeName, acctest.Values{"session_id": " "}, "session_id", "session_id must not be blank")
+		e.MustNotRead(t, user, typeName, acctest.Values{"session_id": s.ID}, "", operation, "403", "the API key of the session's owner")
 	}
 	e := acctest.New(t)
 	for at, more := range map[string]acctest.Values{"max_results": {"max_results": 0}, "roles[…]": {"roles": []any{"robot"}}, "roles": {"roles": []any{}}} {
