@@ -29,7 +29,9 @@ var sentAs = map[string]string{
 }
 
 // others are other values of arguments that replace the object, where a longer text is invalid or equal.
-var others = map[string]string{"agentyard_session computer_id": "$managed", "agentyard_wiki_run commit_hash": "facade0"}
+var others = map[string]string{
+	"agentyard_computer source.kind": "execution-template", "agentyard_session computer_id": "$managed", "agentyard_wiki_run commit_hash": "facade0",
+}
 
 // newIDs are the types with a new ID after some updates in place.
 var newIDs = map[string]string{"agentyard_api_key": "a rotation makes another key"}
