@@ -62,10 +62,3 @@ func (p *Process) action(typeName string, config Values) (tfprotov6.ActionServer
 	_, configured := p.configured(schema.Schema, typeName, config)
 	return p.server.(tfprotov6.ActionServer), configured
 }
-
-// IsOperation reports whether a resource type runs an operation: an action has the same name, or it only waits. Such a resource has
-// no object at the service, so it cannot be imported or refreshed, and its destroy sends nothing.
-func IsOperation(schemas *tfprotov6.GetProviderSchemaResponse, typeName string) bool {
-	_, ok := schemas.ActionSchemas[typeName]
-	return ok || typeName == "agentyard_session_answer"
-}

@@ -60,7 +60,7 @@ func Rows[T any](e *Env, path, field string) (rows []T) {
 	return rows
 }
 
-// IDs returns the IDs of the objects of a listing that has one page.
+// IDs returns the IDs of all objects of a listing, whose rows are in a field.
 func (e *Env) IDs(path, field string) []string {
 	e.t.Helper()
 	return e.Listed(specimens.Listing{Path: path, Rows: field})

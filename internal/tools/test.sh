@@ -56,7 +56,7 @@ failed=0
 some=(-run '^TestAcc.*_everyCLI$' "${differing[@]}")
 newest=(with_cli terraform TF_ACC_TERRAFORM_PATH)
 if [ $# -eq 0 ]; then
-	internal/tools/install.sh terraform >/dev/null &
+	[ -n "${TF_ACC_TERRAFORM_PATH:-}" ] || internal/tools/install.sh terraform >/dev/null &
 	run 'no CLI' -short -skip '^TestAcc' "${without[@]}" "${pages[@]}" || failed=1
 	wait $! && "${newest[@]}" -short "${with[@]}" || failed=1
 	# Last, because it reads what all tests before have left.

@@ -75,7 +75,7 @@ func TestEnvironment_sourcesAreCheckedInThePlan(t *testing.T) {
 		at     string
 		want   []string
 	}{
-		"unavailable":     {acctest.Values{"source_id": "source-other"}, "source_id", []string{"currently unavailable: Provider B"}},
+		"unavailable":     {acctest.Values{"source_id": "source-other"}, "source_id", []string{"Available sources: source-bare, source-base, ", "currently unavailable: Provider B"}},
 		"no repositories": {acctest.Values{"source_id": "source-bare"}, "repositories", []string{`"Bare image" (source-bare) does not support repositories`}},
 		"no scripts":      {acctest.Values{"source_id": "source-repositories", "setup_script": "make"}, "setup_script", []string{`"Repositories without scripts" (source-repositories) does not support setup scripts`}},
 	} {

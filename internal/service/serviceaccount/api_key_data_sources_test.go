@@ -53,6 +53,20 @@ func TestAPIKeyList_accountVanishesMeanwhile(t *testing.T) {
 	check.Is(t, "keys are listed", len(listed), 1)
 }
 
+// Terraform may need the keys of the first accounts only.
+func TestAPIKeyList_isLazy(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	for _, name := range []string{"a", "b"} {
+		newKey(e, newAccount(e, name), "k")
+	}
+	p := acctest.NewProcess(t, e, nil)
+	p.Limit = 1
+	_, out := p.List(keyType, nil)
+	out.MustSucceed(t)
+	e.WantRequests(t, "listApiKeys", 1)
+}
+
 // A key that may not list the keys of an account gets a 404 too. The account exists, so its keys must not be left out silently.
 func TestAPIKeyList_keysOfAnExistingAccountAreNotFound(t *testing.T) {
 	t.Parallel()

@@ -113,7 +113,7 @@ func TestSessionDataSource_errors(t *testing.T) {
 	id := makeTalk(e, newComputer(e, "here"), nil).ID
 	e.MustNotRead(t, nil, sessionType, acctest.Values{"id": " "}, "id", "id must not be blank. Give the ID of a session")
 	e.MustNotRead(t, nil, sessionType, acctest.Values{"id": id, "computer_id": " "}, "computer_id", "computer_id must not be blank. Give the ID of a computer, or omit it")
-	e.MustNotRead(t, nil, sessionType, acctest.Values{"id": id + "/interrupt"}, "id", "Session not found")
+	e.MustNotRead(t, nil, sessionType, acctest.Values{"id": id + "/interrupt"}, "id", "Session not found", "If the session was just created, try again in a few minutes.")
 	e.Faults().Add(emulator.Fault{Operation: "getSession", Kind: emulator.FaultOtherResponse, Body: `{"sessionId":"another","status":"idle"}`, Times: -1})
 	e.MustNotRead(t, nil, sessionType, acctest.Values{"id": id}, "", "Cannot read session", "getSession", "another")
 	e.WantRequests(t, "interruptSession", 0)
