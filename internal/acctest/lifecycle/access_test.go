@@ -72,6 +72,17 @@ func TestAccess_ofSettings(t *testing.T) {
 	}
 }
 
+// A key that the service rejects is an error in the plan of a create, before other objects of the same apply are created.
+func TestAccess_isCheckedInThePlan(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, r specimens.Resource, o *acctest.Organization) {
+		p := acctest.NewProcess(t, o.Env, acctest.Values{"api_key": "fk-rejected"})
+		if out := p.Plan(p.NewInstance(r.Type), o.In(r.Least)); len(out.Errors) != 1 || !strings.Contains(out.Text(), "401") {
+			t.Errorf("%s", out)
+		}
+	})
+}
+
 // Every call before the provider is configured returns an error that says so.
 func TestAccess_beforeTheConfiguration(t *testing.T) {
 	t.Parallel()

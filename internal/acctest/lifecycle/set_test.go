@@ -353,6 +353,14 @@ func (l *life) canSetAndRemove(a argument, given specimens.Values, isAlone bool)
 		action = acctest.ActionReplace
 	}
 	out.MustDo(l.T, action)
+	for _, request := range l.sent {
+		var fields map[string]any
+		body, isUpdate := strings.CutPrefix(request, "PATCH ")
+		_ = json.Unmarshal([]byte(body), &fields) // Without fields, there is nothing to compare.
+		if top, _, _ := strings.Cut(a.path, "."); isUpdate && len(fields) > 1 {
+			l.Errorf("only %s changes, but it sends %s", top, body)
+		}
+	}
 	l.Plan(l.T, l.i, set).MustDo(l.T, acctest.ActionNone)
 	l.mustHave(a.path, set, unset)
 	if a.isKept {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
@@ -15,16 +14,14 @@ import (
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	check.Is(t, "defaults", Defaults(t.Context(), schema.Schema{Attributes: map[string]schema.Attribute{
-		"bool":   schema.BoolAttribute{Default: booldefault.StaticBool(false)},
-		"number": schema.Int64Attribute{Default: int64default.StaticInt64(0)},
-		"text":   schema.StringAttribute{Default: stringdefault.StaticString("")},
-		"none":   schema.BoolAttribute{},
-		"a":      schema.Int64Attribute{},
-		"b":      schema.StringAttribute{},
-		"c":      schema.ListAttribute{},
+		"bool": schema.BoolAttribute{Default: booldefault.StaticBool(false)},
+		"text": schema.StringAttribute{Default: stringdefault.StaticString("")},
+		"none": schema.BoolAttribute{},
+		"a":    schema.Int64Attribute{},
+		"b":    schema.StringAttribute{},
+		"c":    schema.ListAttribute{},
 	}}), map[string]tftypes.Value{
-		"bool":   tftypes.NewValue(tftypes.Bool, false),
-		"number": tftypes.NewValue(tftypes.Number, 0),
-		"text":   tftypes.NewValue(tftypes.String, ""),
+		"bool": tftypes.NewValue(tftypes.Bool, false),
+		"text": tftypes.NewValue(tftypes.String, ""),
 	})
 }
