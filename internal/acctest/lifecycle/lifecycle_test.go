@@ -79,7 +79,7 @@ func TestAccResource_lifeCycle_everyCLI(t *testing.T) {
 		}
 		steps[1].Check = func(*terraform.State) error {
 			if r.Listing.Path != "" && len(o.Find(r.Listing)) == 0 {
-				return fmt.Errorf("%s does not show it", r.Listing.Path)
+				return fmt.Errorf("%s has no row with %s, which Listing.Has of the specimen wants", r.Listing.Path, r.Listing.Has)
 			}
 			return nil
 		}
