@@ -47,7 +47,7 @@ func (p *Process) configured(schema *tfprotov6.Schema, typeName string, config V
 		p.t.Fatalf("there is no %s of this kind", typeName)
 	}
 	typ := schema.ValueType()
-	return typ, dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	return typ, dynamic(p.t, typ, valueOf(p.t, typ, config))
 }
 
 // MustRead returns the attributes of a data source that is read in a new process with these settings, without warnings.

@@ -19,7 +19,7 @@ import (
 
 // Values is a configuration. An absent attribute is null. Values are string, bool, int, []any, map[string]any, and
 // tftypes.UnknownValue for what is known only in the apply.
-type Values map[string]any
+type Values = map[string]any
 
 // Process is a provider that runs inside the test and is driven over the plugin protocol, as Terraform does.
 type Process struct {
@@ -164,7 +164,7 @@ func (p *Process) ApplyLater(i *Instance, unknown, known Values) Outcome {
 	}
 	schema := p.schemas[i.Type]
 	typ := schema.ValueType()
-	second, _ := p.planChange(i, schema, i.State, valueOf(p.t, typ, map[string]any(known)), &out)
+	second, _ := p.planChange(i, schema, i.State, valueOf(p.t, typ, known), &out)
 	if len(out.Errors) > 0 {
 		return out
 	}
@@ -252,7 +252,7 @@ func (p *Process) plan(i *Instance, config Values) (Outcome, plannedChange) {
 		return out, plannedChange{delete: p.planDeletion(i, &out)}
 	}
 
-	configValue := valueOf(p.t, typ, map[string]any(config))
+	configValue := valueOf(p.t, typ, config)
 	p.validate(i.Type, typ, configValue, &out)
 	if len(out.Errors) > 0 {
 		return out, plannedChange{}

@@ -33,7 +33,7 @@ func Unconfigured(t testing.TB, e *Env, settings Values) *Process {
 		config[name] = v
 	}
 	typ := schema.Provider.ValueType()
-	p.server, p.schemas, p.offered, p.config = server, schema.ResourceSchemas, schema, dynamic(t, typ, valueOf(t, typ, map[string]any(config)))
+	p.server, p.schemas, p.offered, p.config = server, schema.ResourceSchemas, schema, dynamic(t, typ, valueOf(t, typ, config))
 	return p
 }
 
@@ -54,7 +54,7 @@ func (p *Process) Configure(config Values) Outcome {
 	p.t.Helper()
 	out := Outcome{Action: ActionNone}
 	typ := p.offered.Provider.ValueType()
-	settings := dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(config)))
+	settings := dynamic(p.t, typ, valueOf(p.t, typ, config))
 	validated, err := p.server.ValidateProviderConfig(context.Background(), &tfprotov6.ValidateProviderConfigRequest{Config: settings})
 	if err != nil {
 		p.t.Fatal(err)
@@ -145,7 +145,7 @@ func (p *Process) Import(i *Instance, id string) Outcome {
 func (p *Process) ImportByIdentity(i *Instance, identity Values) Outcome {
 	p.t.Helper()
 	typ := p.identityType(i.Type)
-	data := &tfprotov6.ResourceIdentityData{IdentityData: dynamic(p.t, typ, valueOf(p.t, typ, map[string]any(identity)))}
+	data := &tfprotov6.ResourceIdentityData{IdentityData: dynamic(p.t, typ, valueOf(p.t, typ, identity))}
 	return p.importObject(i, &tfprotov6.ImportResourceStateRequest{TypeName: i.Type, Identity: data})
 }
 

@@ -74,7 +74,7 @@ func set(v any, path []string, text any) any {
 }
 
 func with(config acctest.Values, path string, text any) acctest.Values {
-	return set(map[string]any(config), namesIn(path), text).(map[string]any)
+	return set(config, namesIn(path), text).(map[string]any)
 }
 
 func namesIn(path string) []string {
