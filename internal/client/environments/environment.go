@@ -94,6 +94,11 @@ func (b UpdateRequest) isEmpty() bool {
 	return err == nil && string(sent) == "{}"
 }
 
+// IsRename reports whether any 409 is blamed on the name: only a build can have another reason.
+func (b UpdateRequest) IsRename() bool {
+	return b.Name != nil && b.Repositories == nil && b.SetupScript == nil && b.SourceID == nil
+}
+
 // Change is the response to a request that may start a build. BuildID is empty if it did not.
 type Change struct {
 	ID      string `json:"id"`

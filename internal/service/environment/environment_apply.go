@@ -72,7 +72,7 @@ func (r *environmentResource) Update(ctx context.Context, req resource.UpdateReq
 		resp.Diagnostics.Append(privatestate.SetUnfinished(ctx, resp.Private, left)...)
 	}
 	if err != nil {
-		resp.Diagnostics.Append(apierror.For("update", "environment", err, refusal(body.Name != nil, body.SourceID != nil))...)
+		resp.Diagnostics.Append(apierror.For("update", "environment", err, refusal(body.IsRename(), body.SourceID != nil))...)
 		return
 	}
 	// 2. Build a failed environment again.

@@ -183,12 +183,14 @@ func TestEnvironment_refusalsOfAnUpdate(t *testing.T) {
 		{acctest.Values{"name": strings.Repeat("n", 129)}, 0, "", []string{"at most 128 characters"}},
 		{script, 403, "", []string{"updateEnvironment", "403", "its owner's key"}},
 		{acctest.Values{"source_id": "source-repositories"}, 409, "", []string{"updateEnvironment", "409"}},
+		{acctest.Values{"name": "b", "source_id": "source-repositories"}, 409, "", []string{"updateEnvironment", "409"}}, // The name may be free.
 		{acctest.Values{"source_id": "source-repositories"}, 404, "source_id", []string{"updateEnvironment", "404"}},
 	} {
 		if tc.status != 0 {
-			e.Refuse("updateEnvironment", tc.status, 1)
+			e.Refuse("updateEnvironment", tc.status, -1)
 		}
 		e.Apply(t, i, envValues(tc.values)).MustFail(t, tc.at, tc.want...)
+		e.Faults().Clear()
 	}
 	e.Plan(t, i, envValues(nil)).MustDo(t, acctest.ActionNone) // The state contains none of the rejected changes.
 }
