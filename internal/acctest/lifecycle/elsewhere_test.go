@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -55,6 +56,52 @@ func TestResource_deletedElsewhere(t *testing.T) {
 		}
 		o.Plan(t, i, created).MustDo(t, acctest.ActionNone)
 	})
+}
+
+// trimmed returns a response without the blanks at the end of its texts.
+func trimmed(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimRight(v, " ")
+	case []any:
+		for i := range v {
+			v[i] = trimmed(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = trimmed(v[name])
+		}
+	}
+	return v
+}
+
+// A text that the service returns without the blanks at its end is the same text: nothing is replaced or updated because of them.
+func TestResource_serviceThatTrims(t *testing.T) {
+	t.Parallel()
+	trims := acctest.Rewrite("/api/v0", "", func(_ *http.Request, body map[string]any) { trimmed(body) })
+	for _, r := range specimens.Resources {
+		t.Run(r.Title(), func(t *testing.T) {
+			t.Parallel()
+			o := acctest.NewOrganization(t, acctest.New(t, trims, visibleAtOnce))
+			config := o.In(r.Least)
+			for _, more := range []specimens.Values{r.FullChanged, r.Full} {
+				maps.Copy(config, o.In(more))
+			}
+			padded := map[string]string{}
+			for _, text := range []string{"name", "description", "remote_user", "setup_script"} {
+				if given, isSet := config[text].(string); isSet {
+					config[text], padded[text] = given+" ", given+" "
+				}
+			}
+			_, i := o.Created(t, r.Type, config)
+			o.MustApply(t, i, config).MustDo(t, acctest.ActionNone)
+			for text := range padded {
+				check.Is(t, text, i.Attribute(text), padded[text])
+				config[text] = strings.TrimSpace(padded[text])
+			}
+			o.Plan(t, i, config).MustDo(t, acctest.ActionNone)
+		})
+	}
 }
 
 // A wrong path in base_url lets each object seem deleted. Nothing may leave the state then.

@@ -130,7 +130,7 @@ func objectsNamed(ctx context.Context, c *client.Client, object, name string) []
 			return []wire.Ref{found.Ref()}
 		}
 	case "environment":
-		found, _ := c.Environments.Find(ctx, "", func(e *environments.Environment) bool { return e.Name == name })
+		found, _ := c.Environments.Find(ctx, "", wire.HasName[environments.Environment](name))
 		return wire.Refs(found)
 	case "service account":
 		found, _ := c.ServiceAccounts.List(ctx)

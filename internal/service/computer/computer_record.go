@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/computers"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/results"
@@ -72,13 +73,15 @@ var sourceResults = results.Fields[*computers.Source]{
 }
 
 // FromAPI keeps the installation's session if the response has no steps: some services return it only in a step. It also
-// keeps the configured case of the host ID.
+// keeps the configured spelling of the name and the user, and the case of the host ID.
 func (m *computerRecord) FromAPI(ctx context.Context, c *computers.Computer) diag.Diagnostics {
-	known, host := m.InstallSessionID, m.HostID
+	prior := *m
 	diags := computerResults.Into(ctx, c, m)
-	m.HostID = modifier.Keep(host, m.HostID, strings.EqualFold)
-	if m.InstallSessionID.IsNull() && c.ProvisioningSteps == nil && !known.IsUnknown() {
-		m.InstallSessionID = known
+	m.Name = modifier.Keep(prior.Name, m.Name, wire.SameText)
+	m.RemoteUser = modifier.Keep(prior.RemoteUser, m.RemoteUser, wire.SameText)
+	m.HostID = modifier.Keep(prior.HostID, m.HostID, strings.EqualFold)
+	if m.InstallSessionID.IsNull() && c.ProvisioningSteps == nil && !prior.InstallSessionID.IsUnknown() {
+		m.InstallSessionID = prior.InstallSessionID
 	}
 	return diags
 }

@@ -97,6 +97,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		Required:            true,
 		MarkdownDescription: computerResults["name"].Text + " The service should accept 1–63 characters, and a name only once among the owner's computers" + crud.Assumed("computer-name"),
 		Validators:          []validator.String{value.Length(1, 63)},
+		PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")},
 	}
 	attributes["provider_type"] = schema.StringAttribute{
 		Optional: true, Computed: true,
@@ -118,7 +119,7 @@ func (r *computerResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 		Optional: true, Computed: true,
 		MarkdownDescription: computerResults["remote_user"].Text + " The service should accept 1–63 characters" + crud.Assumed("remote-user") + " If omitted, the service should choose, but may refuse the computer" + crud.Assumed("create-computer-remote-user") + " Removing it keeps the current value.",
 		Validators:          []validator.String{value.Length(1, 63)},
-		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown(), modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored.")},
 	}
 	attributes["repos"] = reposAttribute("computer")
 	attributes["auto_install_deps"] = autoInstallDepsAttribute("computer")

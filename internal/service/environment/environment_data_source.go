@@ -11,6 +11,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/client"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/environments"
 	"github.com/agentyard/terraform-provider-agentyard/internal/client/transport"
+	"github.com/agentyard/terraform-provider-agentyard/internal/client/wire"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/phrase"
@@ -58,7 +59,7 @@ func findEnvironment(ctx context.Context, c *client.Client, m *environmentDataMo
 		return found, err
 	}
 	all, err := c.Environments.Find(ctx, m.ServiceAccountID.ValueString(), func(e *environments.Environment) bool {
-		return e.ID == id || id == "" && e.Name == m.Name.ValueString()
+		return e.ID == id || id == "" && wire.SameText(e.Name, m.Name.ValueString())
 	})
 	if err != nil {
 		return nil, err

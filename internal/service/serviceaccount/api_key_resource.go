@@ -25,6 +25,7 @@ import (
 	"github.com/agentyard/terraform-provider-agentyard/internal/clock"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/apierror"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/crud"
+	"github.com/agentyard/terraform-provider-agentyard/internal/framework/modifier"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/privatestate"
 	"github.com/agentyard/terraform-provider-agentyard/internal/framework/value"
 )
@@ -147,7 +148,7 @@ func (r *apiKeyResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 				MarkdownDescription: "Name of the key. The service should accept 1–128 characters" + crud.Assumed("create-api-key") + " The provider refuses the name of another live key of the account. Changing this forces a new API key. " +
 					"With `create_before_destroy`, a replacement needs another name; to renew a key, use `rotation.triggers`.",
 				Validators:    []validator.String{value.Length(1, maxKeyName)},
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				PlanModifiers: []planmodifier.String{modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored."), stringplanmodifier.RequiresReplace()},
 			},
 			"expires_at": schema.StringAttribute{
 				Optional: true, Computed: true,

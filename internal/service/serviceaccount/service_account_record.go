@@ -20,11 +20,12 @@ type accountRecord struct {
 	Status      types.String `tfsdk:"status"`
 }
 
-// FromAPI keeps the configured spelling of an equal description.
+// FromAPI keeps the configured spelling of an equal name or description.
 func (m *accountRecord) FromAPI(ctx context.Context, a *serviceaccounts.Account) diag.Diagnostics {
-	prior := m.Description
+	prior := *m
 	diags := accountResults.Into(ctx, a, m)
-	m.Description = modifier.Keep(prior, m.Description, wire.SameText)
+	m.Name = modifier.Keep(prior.Name, m.Name, wire.SameText)
+	m.Description = modifier.Keep(prior.Description, m.Description, wire.SameText)
 	return diags
 }
 

@@ -64,7 +64,7 @@ func (r *accountResource) Schema(_ context.Context, _ resource.SchemaRequest, re
 				Required:            true,
 				MarkdownDescription: accountResults["name"].Text + " Must not be empty. Changing this forces a new service account.",
 				Validators:          []validator.String{value.NotEmpty()},
-				PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				PlanModifiers:       []planmodifier.String{modifier.KeepEqual(wire.SameText, "Trailing whitespace is ignored."), stringplanmodifier.RequiresReplace()},
 			},
 			"description": schema.StringAttribute{
 				Optional:            true,
