@@ -1,6 +1,7 @@
 package create
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -153,14 +154,15 @@ func TestLedger_renamesAChainThatIsUnderWay(t *testing.T) {
 func TestLedger_renameGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		isKnown, isLate bool
-		sent            int
-		took            time.Duration
+		isKnown, isLate, isStopped bool
+		sent                       int
+		took                       time.Duration
 	}{
 		"known to be taken":         {isKnown: true, sent: 1, took: patience},
 		"taken by something hidden": {sent: 11, took: patience},
 		"known, and late":           {isKnown: true, isLate: true, sent: 1, took: renamePause},
 		"hidden, and late":          {isLate: true, sent: 2, took: renamePause},
+		"hidden, and interrupted":   {isStopped: true, sent: 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, service := newSource(2), &names{ofIDs: map[string]string{"0": "taken"}}
@@ -168,8 +170,13 @@ func TestLedger_renameGivesUp(t *testing.T) {
 				s.things[0].state = "taken"
 			}
 			ledger := slowly(s, 0)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
 			rename := func() error {
-				_, err := ledger.Update(t.Context(), "", isIn("taken"), func() (*thing, error) { return nil, service.rename("1", "taken") })
+				if tc.isStopped {
+					time.AfterFunc(renamePause/2, stop)
+				}
+				_, err := ledger.Update(ctx, "", isIn("taken"), func() (*thing, error) { return nil, service.rename("1", "taken") })
 				return err
 			}
 			if tc.isLate {
