@@ -42,8 +42,11 @@ func TestPatchObject_readsBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
 			c, rec, _ := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 				if r.Method == http.MethodPatch {
+					stop() // What was sent is read back after an interrupt too.
 					clienttest.Say(w, tc.answer)
 					return
 				}
@@ -52,7 +55,7 @@ func TestPatchObject_readsBack(t *testing.T) {
 			read := func(ctx context.Context, id string) (*sample, error) {
 				return CallObject[sample](ctx, c, aRead, "thing", id)
 			}
-			got, err := PatchObject(t.Context(), c, aChange, "thing", "t1", read)
+			got, err := PatchObject(ctx, c, aChange, "thing", "t1", read)
 			if (err == nil) != (tc.wantErr == "") || err == nil && got.Name != "new" {
 				t.Errorf("got %+v, %v", got, err)
 			}
