@@ -262,11 +262,7 @@ func testResources(t *testing.T, document *contract.Document) {
 			test(r.Title()+" with the fewest arguments", false, r.Least, r.Changed)
 		}
 		for name, configs := range r.More {
-			var more []values
-			for _, config := range configs {
-				more = append(more, config)
-			}
-			test(r.Type+" "+name, false, more...)
+			test(r.Type+" "+name, false, configs...)
 		}
 	}
 }
