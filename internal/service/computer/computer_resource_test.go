@@ -337,3 +337,17 @@ func TestComputer_importInCapitals(t *testing.T) {
 	e.Apply(t, i, acctest.Values{"name": "b", "provider_type": "byom"}).MustDo(t, acctest.ActionUpdate)
 	e.Apply(t, i, nil).MustDo(t, acctest.ActionDelete)
 }
+
+// After its import with the key of its account, a computer adopts that account, and no other.
+func TestComputer_importAdoptsOnlyTheOwner(t *testing.T) {
+	t.Parallel()
+	e := acctest.New(t)
+	key, account := e.ServiceAccountKey()
+	id := makeComputer(e, map[string]any{"name": "a", "serviceAccountId": account}).ID
+	p := acctest.NewProcess(t, e, acctest.Values{"api_key": key})
+	i := p.NewInstance(computerType)
+	p.Import(i, id).MustSucceed(t)
+	e.Plan(t, i.Clone(), acctest.Values{"name": "a", "service_account_id": account}).MustDo(t, acctest.ActionUpdate)
+	other := e.Make("/api/v0/service-accounts", map[string]any{"name": "other"}).ID
+	e.Plan(t, i, acctest.Values{"name": "a", "service_account_id": other}).MustDo(t, acctest.ActionReplace)
+}
